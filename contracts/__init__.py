@@ -1,0 +1,1 @@
+"""The vocabulary of qkva: types and pure rules; imports nothing else of ours."""

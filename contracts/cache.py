@@ -1,0 +1,63 @@
+"""What the plan cache finds, and the doors a candidate has to pass."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from qkva.contracts.plan import Plan
+
+
+class Door(BaseModel):
+    """One check of the hit decision, with its verdict and its reason in a few words for a person."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    verdict: Literal["open", "shut", "skipped"]
+    why: str
+
+
+class Key(BaseModel):
+    """One key of a plan, as it is stored: masked, so it holds no value of any question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: Literal["intent", "exemplar"]
+    masked: str
+    """The masked question, or for an intent the phrase itself."""
+    similarity: float
+    """Cosine to the question, -1 to 1; 1.0 for an exact mask."""
+    exact: bool = False
+    """Whether the masked texts are equal."""
+
+
+class Candidate(BaseModel):
+    """A stored plan with those of its keys that lie nearest to the question, best first (at least one)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    plan: Plan
+    keys: tuple[Key, ...]
+
+
+class Decision(BaseModel):
+    """What the hit decision says of the candidates."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hit: Candidate | None
+    score: float
+    """Of the best candidate, 0 to 1; 0 without one."""
+    doors: tuple[Door, ...]
+    """Of the candidate that was served, or else of the one that came closest."""
+
+
+class NewKey(BaseModel):
+    """A key to be stored with its vector."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["intent", "exemplar"]
+    masked: str
+    embedding: tuple[float, ...]

@@ -1,0 +1,45 @@
+"""What nodes may ask of models; `qkva.models` builds the clients."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class Embedder(Protocol):
+    """Texts to vectors."""
+
+    fingerprint: str
+    """Model, width and mask spelling: vectors of different fingerprints are never compared."""
+    dimensions: int
+    """Width of the vectors that `embed` returns (1536, zero-padded where the model's own is smaller)."""
+
+    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        """One unit vector per non-empty text, in order. Raises ModelUnavailable; ValueError for an empty text."""
+        ...
+
+
+class Chat(Protocol):
+    """One chat model behind the gateway. Both methods retry transient failures and keep the timeout."""
+
+    name: str
+
+    async def fill_form(self, form: type[Form], *, system: str, user: str, purpose: str) -> Form:
+        """Structured output by JSON schema. Raises ModelUnavailable or ModelOutputInvalid."""
+        ...
+
+    async def write(self, *, system: str, user: str, purpose: str) -> str:
+        """Plain text; its tokens stream to LangGraph's message stream. Raises ModelUnavailable."""
+        ...
+
+
+class ChatModels(Protocol):
+    """The chat models by what they are for."""
+
+    answerer: Chat
+    router: Chat
+    planner: Chat
+
+

@@ -1,0 +1,1 @@
+"""Graphs: maps of nodes and edges, and the services they use."""

@@ -1,0 +1,1 @@
+"""Nodes: one step of a question per file."""

@@ -1,0 +1,94 @@
+"""What a node of the ask graph may use: services, the caller's wishes, and a meter of model calls."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from qkva.contracts.errors import BudgetSpent
+from qkva.contracts.models import ChatModels, Embedder
+from qkva.contracts.source import Connector, SourceDescription
+from qkva.contracts.state import AskContext
+from qkva.contracts.stores import PlanStore
+from qkva.planning.value_index import ValueIndex
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadySource:
+    """A source that has been described."""
+
+    name: str
+    connector: Connector
+    description: SourceDescription
+    values: ValueIndex
+
+
+class SourceBook(Protocol):
+    """The configured sources; a source is described at its first use and again when that is old."""
+
+    @property
+    def connectors(self) -> Mapping[str, Connector]:
+        """By name."""
+        ...
+
+    async def ready(self, name: str) -> ReadySource:
+        """Raises UnknownSource (naming the known ones), SourceUnavailable or AuthError."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskSettings:
+    """The settings that nodes read."""
+
+    plan_ttl_hours: float = 24
+    similarity_threshold: float = 0.88
+    top_k: int = 5
+    max_wrong_hits: float = 0.01
+    row_limit: int = 200
+    query_timeout_sec: float = 5.0
+    timezone: str = "UTC"
+    max_model_calls: int = 8
+    review_new_plans: bool = False
+    max_question_chars: int = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskServices:
+    """All that is open while questions are asked."""
+
+    tenant_id: str
+    """The tenant of callers that no server has authenticated."""
+    settings: AskSettings
+    plans: PlanStore
+    sources: SourceBook
+    embedder: Embedder
+    chat: ChatModels | None
+    """None without a gateway."""
+    fixed_now: datetime | None = None
+    """The demo's clock."""
+
+
+@dataclass
+class CallMeter:
+    """Counts model calls by purpose, and stops at the budget."""
+
+    budget: int
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def spend(self, purpose: str) -> None:
+        """Count one call. Raises BudgetSpent."""
+        if sum(self.counts.values()) >= self.budget:
+            raise BudgetSpent(f"This question has used up its {self.budget} model calls; raise MAX_MODEL_CALLS or ask more simply.")
+        self.counts[purpose] = self.counts.get(purpose, 0) + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskRuntime:
+    """One node's run."""
+
+    services: AskServices
+    context: AskContext
+    tenant_id: str
+    now: datetime
+    """The caller's clock, aware, in the caller's zone."""
+    meter: CallMeter

@@ -1,0 +1,1 @@
+"""Pure planning: masking, the hit decision, parameter filling."""

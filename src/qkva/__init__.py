@@ -1,0 +1,1 @@
+"""qkva: ask questions of your own data; plan once, run live every time."""

@@ -1,0 +1,1 @@
+"""The only SQL against our own database."""
