@@ -30,6 +30,9 @@ class Key(BaseModel):
     """Cosine to the question, -1 to 1; 1.0 for an exact mask."""
     exact: bool = False
     """Whether the masked texts are equal."""
+    roles: tuple[str | None, ...] = ()
+    """For an exemplar: which parameter each ‹slot› of `masked` fills, in order; None for a slot that the plan does not
+    bind, because its query holds the value as a constant or does not use it."""
 
 
 class Candidate(BaseModel):
@@ -60,4 +63,6 @@ class NewKey(BaseModel):
 
     kind: Literal["intent", "exemplar"]
     masked: str
+    roles: tuple[str | None, ...] = ()
+    """As in Key."""
     embedding: tuple[float, ...]

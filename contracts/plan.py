@@ -104,6 +104,16 @@ class Plan(BaseModel):
         return [(found[1], found[2]) for found in PLACEHOLDER.finditer(self.query)]
 
 
+class Exemplar(BaseModel):
+    """A way in which a plan was asked for, masked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    masked: str
+    roles: tuple[str | None, ...] = ()
+    """Which parameter each ‹slot› fills, in order; None for one that the plan does not bind."""
+
+
 class StoredPlan(BaseModel):
     """A plan with what the cache knows about it."""
 
@@ -119,8 +129,8 @@ class StoredPlan(BaseModel):
     """The model that made it; None for a verified plan."""
     prompt: str | None = None
     """Fingerprint of the prompt that made it."""
-    questions: tuple[str, ...] = ()
-    """Masked exemplars."""
+    questions: tuple[Exemplar, ...] = ()
+    """The exemplars among its keys."""
     hits: int = 0
     created_at: datetime | None = None
     last_used_at: datetime | None = None
