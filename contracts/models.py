@@ -41,5 +41,3 @@ class ChatModels(Protocol):
     answerer: Chat
     router: Chat
     planner: Chat
-
-

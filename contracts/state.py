@@ -32,13 +32,17 @@ class AskContext(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     source: str | None = Field(default=None, description="Ask only this source; default: all that are configured.")
-    timezone: str | None = Field(default=None, description="IANA zone for dates in the question, such as Europe/Berlin.")
+    timezone: str | None = Field(
+        default=None, description="IANA zone for dates in the question, such as Europe/Berlin."
+    )
     now: datetime | None = Field(default=None, description="The caller's clock; default: the server's.")
     top_k: int | None = Field(default=None, ge=1, le=50, description="How many cached plans are looked at.")
     max_wrong_hits: float | None = Field(
         default=None, ge=0, le=1, description="Error budget of the cache. It can only tighten the configured one."
     )
-    review_new_plans: bool = Field(default=False, description="Hold each new plan for a person to approve, edit or reject.")
+    review_new_plans: bool = Field(
+        default=False, description="Hold each new plan for a person to approve, edit or reject."
+    )
 
 
 class AskOutput(AskResult):

@@ -78,7 +78,9 @@ class CallMeter:
     def spend(self, purpose: str) -> None:
         """Count one call. Raises BudgetSpent."""
         if sum(self.counts.values()) >= self.budget:
-            raise BudgetSpent(f"This question has used up its {self.budget} model calls; raise MAX_MODEL_CALLS or ask more simply.")
+            raise BudgetSpent(
+                f"This question has used up its {self.budget} model calls; raise MAX_MODEL_CALLS or ask more simply."
+            )
         self.counts[purpose] = self.counts.get(purpose, 0) + 1
 
 
