@@ -92,6 +92,6 @@ echo "Installing $(grep -c '^[a-z0-9].*==' "$lock") locked packages into $venv â
 # A user's pip configuration keeps its say (mirrors, certificates), except where it would install outside of $venv.
 export PIP_USER=0 PIP_DISABLE_PIP_VERSION_CHECK=1
 unset PIP_TARGET PIP_PREFIX PYTHONPATH PYTHONHOME || true
-"$venv/bin/python" -m pip install --quiet --require-hashes -r "$lock"
-"$venv/bin/python" -m pip install --quiet --no-deps --no-build-isolation --editable .
+"$venv/bin/python" -m pip install -qq --require-hashes -r "$lock"
+"$venv/bin/python" -m pip install -qq --no-deps --no-build-isolation --editable .
 describe "$wanted" "$lock" >"$marker"

@@ -1,0 +1,3 @@
+"""A host's own top-level `graphs`, which qkva must leave alone."""
+
+OWNER = "host"
