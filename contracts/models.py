@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
+from langchain_core.messages import AIMessage
 from pydantic import BaseModel
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -30,8 +31,8 @@ class Chat(Protocol):
         """Structured output by JSON schema. Raises ModelUnavailable or ModelOutputInvalid."""
         ...
 
-    async def write(self, *, system: str, user: str, purpose: str) -> str:
-        """Plain text; its tokens stream to LangGraph's message stream. Raises ModelUnavailable."""
+    async def write(self, *, system: str, user: str, purpose: str) -> AIMessage:
+        """Plain text, as one message whose tokens stream to LangGraph's message stream. Raises ModelUnavailable."""
         ...
 
 

@@ -4,6 +4,7 @@ The state holds plain JSON values, because people read it in Studio and any chec
 vectors and full records are untracked and never reach a checkpoint.
 """
 
+import operator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
@@ -51,14 +52,9 @@ class AskOutput(AskResult):
     messages: Messages = Field(default_factory=list)
 
 
-def keep_or_reset(old: dict[str, Any], new: dict[str, Any] | None) -> dict[str, Any]:
-    """Merge by key; None empties it, at the start of a turn."""
-    return {} if new is None else {**old, **new}
-
-
-def append_or_reset(old: list[Any], new: list[Any] | None) -> list[Any]:
-    """Append; None empties it, at the start of a turn."""
-    return [] if new is None else [*old, *new]
+def add_by_key(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Sum by key, so that a node that runs twice counts twice."""
+    return {**old, **{key: old.get(key, 0) + value for key, value in new.items()}}
 
 
 @dataclass(kw_only=True)
@@ -97,10 +93,14 @@ class AskState:
     """The source that was chosen."""
     plan: dict[str, Any] | None = None
     """The Plan that runs."""
+    plan_keys: list[dict[str, Any]] = field(default_factory=list)
+    """The keys by which a cached plan was found; they say which slot fills which parameter."""
     planned_values: dict[str, Any] = field(default_factory=dict)
     """What the planner said the parameters are in this question; checked like any other value."""
     plan_is_new: bool = False
     """Whether this turn made the plan."""
+    review: bool = False
+    """Whether a new plan waits for a person."""
     params: dict[str, Any] = field(default_factory=dict)
     """The values that are bound."""
     records: dict[str, Any] = field(default_factory=dict)
@@ -111,9 +111,9 @@ class AskState:
     status: str | None = None
     """A Status, once the turn has ended."""
     error: str | None = None
-    warnings: Annotated[list[str], append_or_reset] = field(default_factory=list)
-    model_calls: Annotated[dict[str, int], keep_or_reset] = field(default_factory=dict)
-    timings_ms: Annotated[dict[str, float], keep_or_reset] = field(default_factory=dict)
+    warnings: Annotated[list[str], operator.add] = field(default_factory=list)
+    model_calls: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
+    timings_ms: Annotated[dict[str, float], add_by_key] = field(default_factory=dict)
 
     embeddings: Annotated[dict[str, list[float]] | None, UntrackedValue] = None
     """The vector of the masked question by source."""

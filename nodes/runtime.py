@@ -31,6 +31,10 @@ class SourceBook(Protocol):
         """By name."""
         ...
 
+    def forget(self, name: str) -> None:
+        """Describe the source anew at its next use."""
+        ...
+
     async def ready(self, name: str) -> ReadySource:
         """Raises UnknownSource (naming the known ones), SourceUnavailable or AuthError."""
         ...
@@ -68,20 +72,23 @@ class AskServices:
     """The demo's clock."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class CallMeter:
-    """Counts model calls by purpose, and stops at the budget."""
+    """Counts the model calls of one node, and stops at the question's budget."""
 
     budget: int
-    counts: dict[str, int] = field(default_factory=dict)
+    before: int = 0
+    """Calls that the question has cost before this node."""
+    spent: dict[str, int] = field(default_factory=dict)
+    """By purpose."""
 
     def spend(self, purpose: str) -> None:
         """Count one call. Raises BudgetSpent."""
-        if sum(self.counts.values()) >= self.budget:
+        if self.before + sum(self.spent.values()) >= self.budget:
             raise BudgetSpent(
-                f"This question has used up its {self.budget} model calls; raise MAX_MODEL_CALLS or ask more simply."
+                f"This question has used up its {self.budget} model calls: raise MAX_MODEL_CALLS, or ask more simply."
             )
-        self.counts[purpose] = self.counts.get(purpose, 0) + 1
+        self.spent[purpose] = self.spent.get(purpose, 0) + 1
 
 
 @dataclass(frozen=True, kw_only=True)

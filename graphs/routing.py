@@ -1,0 +1,79 @@
+"""Where a question goes next: pure functions of the state. A status means that the turn has ended."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from langgraph.graph import END
+
+from qkva.contracts.plan import Strategy
+from qkva.contracts.state import AskState
+
+End = Literal["__end__"]
+
+
+def route_after_read_question(state: AskState) -> Literal["embed"] | End:
+    """A question that cannot be used goes no further."""
+    return END if state.status else "embed"
+
+
+def route_after_embed(state: AskState) -> Literal["look_up"] | End:
+    """No source, no question."""
+    return END if state.status else "look_up"
+
+
+def route_after_look_up(state: AskState) -> Literal["fill_params", "route"] | End:
+    """A hit skips routing and planning; a miss and a cache that is down do not."""
+    if state.status:
+        return END
+    return "fill_params" if state.plan else "route"
+
+
+def route_after_route(state: AskState) -> Sequence[str]:
+    """By strategy; hybrid plans a live query and retrieves passages side by side."""
+    if state.status:
+        return [END]
+    return {
+        Strategy.NO_RETRIEVAL: ["answer"],
+        Strategy.CLARIFY: [END],
+        Strategy.VECTOR_ONLY: ["retrieve"],
+        Strategy.SQL_ONLY: ["build_plan"],
+        Strategy.HYBRID: ["build_plan", "retrieve"],
+    }[Strategy(state.strategy or Strategy.SQL_ONLY)]
+
+
+def route_after_build_plan(state: AskState) -> Literal["review_plan", "fill_params", "fall_back"] | End:
+    """No plan means a broad query; a new one may have to pass a person first."""
+    if state.status:
+        return END
+    if state.plan is None:
+        return "fall_back"
+    return "review_plan" if state.review else "fill_params"
+
+
+def route_after_review_plan(state: AskState) -> Literal["fill_params"] | End:
+    """A rejected plan ends the turn."""
+    return END if state.status else "fill_params"
+
+
+def route_after_fall_back(state: AskState) -> Literal["execute"] | End:
+    """Nothing near the question, nothing to run."""
+    return END if state.status else "execute"
+
+
+def route_after_fill_params(state: AskState) -> Literal["execute", "route"] | End:
+    """A cached plan that does not fit is excluded, and the question routed as a miss."""
+    if state.status:
+        return END
+    return "execute" if state.plan else "route"
+
+
+def route_after_execute(state: AskState) -> Literal["answer", "route"] | End:
+    """Nothing found and a source that is down end the turn; a cached plan that the source rejects is a miss."""
+    if state.status:
+        return END
+    return "answer" if state.plan else "route"
+
+
+def route_after_answer(state: AskState) -> Literal["write_back"] | End:
+    """Only an answer teaches the cache."""
+    return "write_back" if state.status == "answered" and state.plan else END

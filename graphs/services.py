@@ -1,0 +1,171 @@
+"""Open and close all that the nodes use."""
+
+import asyncio
+import time
+import weakref
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from qkva.connectors.registry import open_connector
+from qkva.contracts.errors import UnknownSource
+from qkva.contracts.models import ChatModels, Embedder
+from qkva.contracts.source import Connector
+from qkva.models.chat import open_chat_models
+from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
+from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
+from qkva.planning.value_index import ValueIndex
+from qkva.settings import Settings, load_settings
+from qkva.stores.database import Database
+from qkva.stores.embedded import start_embedded
+from qkva.stores.migrate import migrate
+from qkva.stores.plans import PostgresPlanStore
+
+APP_ROLE = "qkva_rw"
+
+
+class ConfiguredSources:
+    """The configured sources; each is described at its first use, and again when that is older than `refresh_seconds`."""
+
+    def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float) -> None:
+        self._connectors = dict(connectors)
+        self._refresh_seconds = refresh_seconds
+        self._ready: dict[str, tuple[float, ReadySource]] = {}
+        self._locks = {name: asyncio.Lock() for name in connectors}
+
+    @property
+    def connectors(self) -> Mapping[str, Connector]:
+        """By name."""
+        return self._connectors
+
+    def forget(self, name: str) -> None:
+        """Describe the source anew at its next use."""
+        self._ready.pop(name, None)
+
+    async def ready(self, name: str) -> ReadySource:
+        """The source, described. Raises UnknownSource, SourceUnavailable or AuthError."""
+        if name not in self._connectors:
+            known = ", ".join(sorted(self._connectors)) or "none"
+            raise UnknownSource(f"There is no source {name!r}; the configured ones are {known}.")
+        async with self._locks[name]:
+            described_at, ready = self._ready.get(name, (0.0, None))
+            if ready is None or time.monotonic() - described_at > self._refresh_seconds:
+                ready = await describe(name, self._connectors[name])
+                self._ready[name] = (time.monotonic(), ready)
+            return ready
+
+    async def close(self) -> None:
+        """Give back every connection."""
+        for connector in self._connectors.values():
+            await connector.close()
+
+
+async def describe(name: str, connector: Connector) -> ReadySource:
+    """Read the source's schema and values; building the index is work for a thread."""
+    description = await connector.describe()
+    values = await asyncio.to_thread(ValueIndex.build, description)
+    return ReadySource(name=name, connector=connector, description=description, values=values)
+
+
+@asynccontextmanager
+async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
+    """Start the embedded database if no other is given, migrate, and open what nodes use. Raises QkvaError."""
+    async with AsyncExitStack() as stack:
+        database = await open_database(settings, stack)
+        connectors = {
+            name: open_connector(name, source.type, source.options) for name, source in settings.sources.items()
+        }
+        sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
+        stack.push_async_callback(sources.close)
+        yield AskServices(
+            tenant_id=settings.tenant_id,
+            settings=ask_settings(settings),
+            plans=PostgresPlanStore(database),
+            sources=sources,
+            embedder=open_embedder(settings),
+            chat=open_chat(settings),
+            fixed_now=settings.fixed_now,
+        )
+
+
+async def open_database(settings: Settings, stack: AsyncExitStack) -> Database:
+    """Our own database: migrated by its owner, used by a role that is neither owner nor superuser."""
+    if settings.database_url is not None:
+        url, role = settings.database_url.get_secret_value(), APP_ROLE
+        await asyncio.to_thread(migrate, url)
+    else:
+        server = await asyncio.to_thread(start_embedded, settings.cache_dir / "postgres")
+        stack.callback(server.close)
+        await asyncio.to_thread(migrate, server.admin_url)
+        url, role = server.app_url, None
+    database = await Database.open(url, role)
+    stack.push_async_callback(database.close)
+    return database
+
+
+def open_embedder(settings: Settings) -> Embedder:
+    """The gateway's model if one is named, else the local one."""
+    if settings.gateway_url and settings.embedding_model:
+        return GatewayEmbedder(
+            base_url=settings.gateway_url,
+            api_key=settings.llm_api_key.get_secret_value(),
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            timeout=settings.llm_timeout_sec,
+            max_retries=settings.llm_max_retries,
+        )
+    return LocalEmbedder()
+
+
+def open_chat(settings: Settings) -> ChatModels | None:
+    """The gateway's chat models, or None without a gateway."""
+    if settings.gateway_url is None:
+        return None
+    return open_chat_models(
+        base_url=settings.gateway_url,
+        api_key=settings.llm_api_key.get_secret_value(),
+        model=settings.llm_model,
+        router_model=settings.router_model,
+        planner_model=settings.planner_model,
+        temperature=settings.llm_temperature,
+        timeout=settings.llm_timeout_sec,
+        max_retries=settings.llm_max_retries,
+        max_tokens=settings.llm_max_tokens,
+    )
+
+
+def ask_settings(settings: Settings) -> AskSettings:
+    """The part of the settings that nodes read."""
+    return AskSettings(
+        plan_ttl_hours=settings.plan_cache_ttl_hours,
+        similarity_threshold=settings.plan_cache_similarity_threshold,
+        top_k=settings.plan_cache_top_k,
+        max_wrong_hits=settings.plan_cache_max_wrong_hits,
+        row_limit=settings.sql_row_limit,
+        query_timeout_sec=settings.sql_query_timeout_sec,
+        timezone=settings.timezone,
+        max_model_calls=settings.max_model_calls,
+        review_new_plans=settings.review_new_plans,
+    )
+
+
+_opened: weakref.WeakKeyDictionary[
+    asyncio.AbstractEventLoop, tuple[asyncio.Lock, list[AskServices], AsyncExitStack]
+] = weakref.WeakKeyDictionary()
+"""The services of graphs that nobody handed any, per event loop: pools of one loop do not work in another."""
+
+
+async def default_services() -> AskServices:
+    """The services by the environment's settings, opened at the first question."""
+    lock, opened, stack = _opened.setdefault(asyncio.get_running_loop(), (asyncio.Lock(), [], AsyncExitStack()))
+    async with lock:
+        if not opened:
+            settings = await asyncio.to_thread(load_settings)
+            opened.append(await stack.enter_async_context(open_services(settings)))
+    return opened[0]
+
+
+async def close_default_services() -> None:
+    """Close what default_services opened on this event loop; the next question opens it again."""
+    found = _opened.pop(asyncio.get_running_loop(), None)
+    if found is not None:
+        await found[2].aclose()

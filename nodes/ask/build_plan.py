@@ -1,0 +1,105 @@
+"""Make a plan for a question that the cache has none for.
+
+Reads: standalone, masks, source.
+Writes: plan, planned_values, plan_is_new; or nothing of these when no plan could be had, and a warning that says why.
+"""
+
+import logging
+from typing import Any
+
+from pydantic import ValidationError
+
+from qkva.contracts.errors import KeyTooLong, ModelError, PlanRejected
+from qkva.contracts.plan import Parameter, ParamType, Plan, Strategy
+from qkva.contracts.question import MaskedQuestion
+from qkva.contracts.state import AskState
+from qkva.nodes.forms import PlanForm
+from qkva.nodes.planner_prompt import planner_sees
+from qkva.nodes.prompts import prompt
+from qkva.nodes.runtime import AskRuntime, ReadySource
+from qkva.planning.keys import check_key_length
+from qkva.planning.parameterise import parameterise
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS = 2
+"""A rejected plan goes back to the planner once, with the reason."""
+
+
+async def build_plan(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
+    """Ask the planner; check what it answers against the live source before anything runs."""
+    if runtime.services.chat is None:
+        return {"plan": None, "warnings": ["No model is configured, so no new plan can be made."]}
+    source = await runtime.services.sources.ready(str(state.source))
+    question = MaskedQuestion.model_validate(state.masks[source.name])
+    complaint: str | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            form = await ask_planner(question, source, complaint, runtime)
+            plan, values = plan_from(form, question, source, Strategy(state.strategy or Strategy.SQL_ONLY))
+            check_key_length(plan.key_text)
+            await source.connector.check(plan)
+        except ModelError as error:
+            logger.error("the planner failed: %s", error.message)
+            return {"plan": None, "warnings": [f"No plan could be made: {error.message}"]}
+        except KeyTooLong as error:
+            logger.warning("a plan was rejected: %s", error.message)
+            return {"plan": None, "warnings": [f"The plan was rejected: {error.message}"]}
+        except PlanRejected as error:
+            complaint = error.message
+            continue
+        return {
+            "plan": plan.model_dump(mode="json"),
+            "plan_keys": [],
+            "planned_values": values,
+            "plan_is_new": True,
+            "review": runtime.context.review_new_plans or runtime.services.settings.review_new_plans,
+        }
+    logger.error("the planner's plan was rejected: %s", complaint)
+    return {"plan": None, "warnings": [f"No plan could be made: {complaint}"]}
+
+
+async def ask_planner(
+    question: MaskedQuestion, source: ReadySource, complaint: str | None, runtime: AskRuntime
+) -> PlanForm:
+    """One planning call."""
+    assert runtime.services.chat is not None
+    runtime.meter.spend("build_plan")
+    return await runtime.services.chat.planner.fill_form(
+        PlanForm,
+        system=prompt("build_plan"),
+        user=planner_sees(question, source.description, now=runtime.now, complaint=complaint),
+        purpose="build_plan",
+    )
+
+
+def plan_from(
+    form: PlanForm, question: MaskedQuestion, source: ReadySource, strategy: Strategy
+) -> tuple[Plan, dict[str, Any]]:
+    """The planner's form as a plan without values, and the values it is to run with. Raises PlanRejected."""
+    if not form.answerable or not form.query.strip():
+        raise PlanRejected(f"The planner found no query for this question: {form.why or 'it gave no reason'}.")
+    try:
+        declared = [
+            Parameter(
+                name=param.name,
+                type=ParamType(param.type),
+                column=param.column if param.column and source.description.field(param.column) else None,
+                description=param.description or "",
+            )
+            for param in form.params
+        ]
+    except (ValidationError, ValueError) as error:
+        raise PlanRejected(f"A parameter of the plan is malformed: {error}.") from None
+    query, params, values = parameterise(form.query.strip().rstrip(";"), source.connector.dialect, question, declared)
+    said = {param.name: param.value for param in form.params if param.value not in (None, "")}
+    plan = Plan(
+        key_text=form.key_text.strip(),
+        query=query,
+        params=params,
+        strategy=strategy,
+        source=source.name,
+        source_type=source.connector.source_type,
+        dialect=source.connector.dialect,
+    )
+    return plan, {**{name: value for name, value in said.items() if name in {p.name for p in params}}, **values}

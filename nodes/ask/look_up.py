@@ -1,0 +1,99 @@
+"""Find a cached plan that means the question.
+
+Reads: masks, embeddings, excluded_plans.
+Writes: candidates, doors, cache; on a hit also source, strategy, plan, plan_keys, masked_question, slots.
+"""
+
+from typing import Any
+
+from qkva.contracts.cache import Candidate, Decision
+from qkva.contracts.errors import StoreUnavailable
+from qkva.contracts.question import MaskedQuestion
+from qkva.contracts.state import AskState
+from qkva.nodes.runtime import AskRuntime
+from qkva.planning.decide import HitPolicy, decide
+
+
+async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
+    """Ask the cache of each source; the best plan that passed every door is served."""
+    if state.embeddings is None:
+        return {"cache": "unavailable"}
+    seen: list[tuple[Candidate, Decision]] = []
+    best: tuple[MaskedQuestion, Decision] | None = None
+    for name, dump in state.masks.items():
+        question = MaskedQuestion.model_validate(dump)
+        try:
+            candidates = await find(question, state.embeddings[name], runtime)
+        except StoreUnavailable as error:
+            return {"cache": "unavailable", "warnings": [f"The plan cache was not searched: {error.message}"]}
+        description = (await runtime.services.sources.ready(name)).description
+        decision = decide(question, candidates, policy=policy_of(runtime), description=description)
+        seen += [(candidate, decision) for candidate in candidates]
+        if best is None or rank(decision) > rank(best[1]):
+            best = (question, decision)
+    found = {"candidates": [describe(candidate, decision) for candidate, decision in seen]}
+    if best is None:
+        return {**found, "cache": "miss"}
+    question, decision = best
+    doors = [door.model_dump(mode="json") for door in decision.doors]
+    if decision.hit is None:
+        return {**found, "doors": doors, "cache": "miss"}
+    return {**found, "doors": doors, "cache": "hit", **served(question, decision.hit)}
+
+
+async def find(question: MaskedQuestion, embedding: list[float], runtime: AskRuntime) -> list[Candidate]:
+    """The nearest live plans of the question's source."""
+    services = runtime.services
+    ready = await services.sources.ready(question.source)
+    return await services.plans.find_candidates(
+        runtime.tenant_id,
+        source=question.source,
+        masked=question.masked,
+        embedding=embedding,
+        embedder=services.embedder.fingerprint,
+        schema_fingerprint=ready.description.fingerprint,
+        top_k=runtime.context.top_k or services.settings.top_k,
+    )
+
+
+def policy_of(runtime: AskRuntime) -> HitPolicy:
+    """The configured policy; the caller's budget may only tighten it."""
+    settings = runtime.services.settings
+    asked = runtime.context.max_wrong_hits
+    budget = settings.max_wrong_hits if asked is None else min(asked, settings.max_wrong_hits)
+    return HitPolicy(similarity_floor=settings.similarity_threshold, max_wrong_hits=budget)
+
+
+def rank(decision: Decision) -> tuple[bool, float]:
+    """Hits before misses, then by score."""
+    return decision.hit is not None, decision.score
+
+
+def describe(candidate: Candidate, decision: Decision) -> dict[str, Any]:
+    """A candidate as Studio shows it."""
+    served_here = decision.hit is not None and decision.hit.plan.id == candidate.plan.id
+    shut = next((door for door in decision.doors if door.verdict == "shut"), None)
+    why = "passed every door" if served_here else (f"{shut.name}: {shut.why}" if shut else "another plan was nearer")
+    return {
+        "plan_id": candidate.plan.id,
+        "source": candidate.plan.source,
+        "key_text": candidate.plan.key_text,
+        "status": candidate.plan.status.value,
+        "nearest_key": candidate.keys[0].masked,
+        "similarity": round(candidate.keys[0].similarity, 4),
+        "score": round(decision.score, 4),
+        "verdict": "served" if served_here else "not served",
+        "why": why,
+    }
+
+
+def served(question: MaskedQuestion, hit: Candidate) -> dict[str, Any]:
+    """What a hit hands on."""
+    return {
+        "source": question.source,
+        "strategy": hit.plan.strategy.value,
+        "plan": hit.plan.model_dump(mode="json"),
+        "plan_keys": [key.model_dump(mode="json") for key in hit.keys],
+        "masked_question": question.masked,
+        "slots": [slot.model_dump(mode="json") for slot in question.slots],
+    }
