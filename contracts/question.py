@@ -55,8 +55,8 @@ class Slot(BaseModel):
     unit: str | None = None
     """For numbers: what is counted or measured next to it ("USD", "days", "orders"), if said."""
     comparison: str | None = None
-    """For time ranges and numbers, the direction said in words that belong to the slot: "since", "before", "after", "until",
-    "between", "over", "under", "at_least", "at_most"; None for a plain one."""
+    """For time ranges and numbers, the direction said in words that belong to the slot: "since", "before", "after",
+    "until", "between", "over", "under", "at_least", "at_most"; None for a plain one."""
 
 
 class MaskedQuestion(BaseModel):

@@ -8,7 +8,10 @@ from qkva.contracts.plan import PlanStatus, StoredPlan
 
 
 class PlanStore(Protocol):
-    """The plan cache of all tenants; every method acts for one. All raise StoreUnavailable when the database does not answer."""
+    """The plan cache of all tenants; every method acts for one.
+
+    All raise StoreUnavailable when the database does not answer.
+    """
 
     async def find_candidates(
         self,

@@ -24,7 +24,7 @@ APP_ROLE = "qkva_rw"
 
 
 class ConfiguredSources:
-    """The configured sources; each is described at its first use, and again when that is older than `refresh_seconds`."""
+    """The configured sources; each is described at its first use, and again after `refresh_seconds`."""
 
     def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float) -> None:
         self._connectors = dict(connectors)
@@ -148,9 +148,9 @@ def ask_settings(settings: Settings) -> AskSettings:
     )
 
 
-_opened: weakref.WeakKeyDictionary[
-    asyncio.AbstractEventLoop, tuple[asyncio.Lock, list[AskServices], AsyncExitStack]
-] = weakref.WeakKeyDictionary()
+Opened = tuple[asyncio.Lock, list[AskServices], AsyncExitStack]
+
+_opened: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Opened] = weakref.WeakKeyDictionary()
 """The services of graphs that nobody handed any, per event loop: pools of one loop do not work in another."""
 
 

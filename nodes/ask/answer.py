@@ -78,10 +78,8 @@ async def write_answer(state: AskState, result: QueryResult, runtime: AskRuntime
 
 def model_sees(state: AskState, result: QueryResult) -> str:
     """The question and the numbered records, fenced off as data."""
-    lines = [
-        f"[{number}] {record.label}: {fields(record)}"
-        for number, record in enumerate(result.records[:SHOWN_RECORDS], 1)
-    ]
+    shown = result.records[:SHOWN_RECORDS]
+    lines = [f"[{number}] {record.label}: {fields(record)}" for number, record in enumerate(shown, 1)]
     more = len(result.records) - SHOWN_RECORDS
     if more > 0:
         lines.append(f"({more} more records are not shown)")

@@ -43,9 +43,7 @@ def names_in_scope(runtime: AskRuntime) -> list[str]:
     known = list(runtime.services.sources.connectors)
     asked = runtime.context.source
     if not known:
-        raise UnknownSource(
-            "No source is configured: declare one in qkva.toml, or run `qkva demo` to try the demo shop."
-        )
+        raise UnknownSource("No source is configured: declare one in qkva.toml, or run `qkva demo` for the demo shop.")
     if asked is None:
         return known
     if asked not in known:

@@ -74,18 +74,18 @@ def no_records(state: AskState) -> str:
 
 
 def spoken(value: Any) -> str:
-    """A bound value as a person reads it: a time range by its two days, the end excluded."""
+    """A bound value as a person reads it: a time range by its two moments, the end excluded."""
     if isinstance(value, dict) and set(value) == {"start", "end"}:
-        start, end = (
-            str(value[side])[:16].replace("T00:00", "").replace("T", " ") if value[side] else None
-            for side in ("start", "end")
-        )
+        start, end = moment(value["start"]), moment(value["end"])
         if start and end:
             return f"{start} to before {end}"
         return f"since {start}" if start else f"before {end}"
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def moment(iso: str | None) -> str:
+    """To the minute, and only the day at midnight."""
+    return (iso or "")[:16].replace("T00:00", "").replace("T", " ")
 
 
 def preview(result: QueryResult) -> dict[str, Any]:

@@ -79,13 +79,10 @@ def check_question(question: str, max_chars: int) -> None:
         raise InvalidQuestion("The question is empty: ask one question in plain words.")
     if len(question) > max_chars:
         raise InvalidQuestion(
-            f"The question has {len(question):,} characters and may have {max_chars:,}: ask one question in plain words."
+            f"The question has {len(question):,} characters, and {max_chars:,} are allowed: ask it more shortly."
         )
-    odd = sum(
-        unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs") and character not in "\n\r\t"
-        for character in question
-    )
-    if odd or "\ufffd" in question:
+    kinds = {unicodedata.category(character) for character in question if character not in "\n\r\t"}
+    if kinds & {"Cc", "Cn", "Co", "Cs"} or "\ufffd" in question:
         raise InvalidQuestion("The question holds binary data: ask one question in plain words.")
     if not any(character.isalpha() for character in question):
         raise InvalidQuestion("The question has no words: ask one question in plain words.")

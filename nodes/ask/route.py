@@ -1,6 +1,7 @@
 """Choose how a question without a cached plan is answered, and by which source.
 
-Reads: standalone, masks, source, cache.  Writes: strategy, source, masked_question, slots; for `clarify` the question back.
+Reads: standalone, masks, source, cache.
+Writes: strategy, source, masked_question, slots; for `clarify` the question back.
 """
 
 from typing import Any

@@ -1,6 +1,7 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, records, result, params, masks, embeddings.  Writes: warnings, plan (with its id once stored).
+Reads: plan, plan_is_new, cache, status, result, params, masks.
+Writes: warnings, plan (with its id once stored).
 """
 
 from typing import Any
