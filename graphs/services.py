@@ -10,7 +10,6 @@ from qkva.connectors.registry import open_connector
 from qkva.contracts.errors import UnknownSource
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector
-from qkva.models.chat import open_chat_models
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
 from qkva.planning.value_index import ValueIndex
@@ -81,8 +80,8 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
             settings=ask_settings(settings),
             plans=PostgresPlanStore(database),
             sources=sources,
-            embedder=open_embedder(settings),
-            chat=open_chat(settings),
+            embedder=open_embedder(settings, stack),
+            chat=await open_chat(settings, stack),
             fixed_now=settings.fixed_now,
         )
 
@@ -102,35 +101,42 @@ async def open_database(settings: Settings, stack: AsyncExitStack) -> Database:
     return database
 
 
-def open_embedder(settings: Settings) -> Embedder:
+def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
     """The gateway's model if one is named, else the local one."""
     if settings.gateway_url and settings.embedding_model:
-        return GatewayEmbedder(
+        embedder = GatewayEmbedder(
             base_url=settings.gateway_url,
-            api_key=settings.llm_api_key.get_secret_value(),
+            api_key=settings.llm_api_key,
             model=settings.embedding_model,
             dimensions=settings.embedding_dimensions,
             timeout=settings.llm_timeout_sec,
             max_retries=settings.llm_max_retries,
         )
+        stack.push_async_callback(embedder.close)
+        return embedder
     return LocalEmbedder()
 
 
-def open_chat(settings: Settings) -> ChatModels | None:
+async def open_chat(settings: Settings, stack: AsyncExitStack) -> ChatModels | None:
     """The gateway's chat models, or None without a gateway."""
     if settings.gateway_url is None:
         return None
-    return open_chat_models(
+    # langchain_openai takes over a second to import, which the no-gateway mode need not pay
+    from qkva.models.chat import open_chat_models  # noqa: PLC0415
+
+    models = open_chat_models(
         base_url=settings.gateway_url,
-        api_key=settings.llm_api_key.get_secret_value(),
-        model=settings.llm_model,
-        router_model=settings.router_model,
-        planner_model=settings.planner_model,
+        api_key=settings.llm_api_key,
+        answerer=settings.llm_model,
+        router=settings.router_model,
+        planner=settings.planner_model,
         temperature=settings.llm_temperature,
         timeout=settings.llm_timeout_sec,
         max_retries=settings.llm_max_retries,
         max_tokens=settings.llm_max_tokens,
     )
+    stack.push_async_callback(models.close)
+    return models
 
 
 def ask_settings(settings: Settings) -> AskSettings:
