@@ -1,0 +1,108 @@
+"""The generated parts: each function returns one, as Markdown."""
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from pydantic import SecretStr
+from pydantic.fields import FieldInfo
+
+from qkva.graphs.ask import NODES, graph
+from qkva.settings import Settings
+
+BIN = Path(sys.executable).parent
+
+
+def graph_picture() -> str:
+    """The ask graph, drawn by LangGraph itself."""
+    return f"```mermaid\n{graph.get_graph().draw_mermaid().strip()}\n```"
+
+
+def node_list() -> str:
+    """One line per node in the order of a question's life: its file, and what it says of itself."""
+    return "\n".join(f"1. [`{node.__name__}`](../nodes/ask/{node.__name__}.py) — {first_line(node)}" for node in NODES)
+
+
+def first_line(node: object) -> str:
+    """The first line of the docstring of the node's module."""
+    module = importlib.import_module(node.__module__)
+    return (module.__doc__ or "").strip().splitlines()[0]
+
+
+def settings_table() -> str:
+    """Every environment variable with its default."""
+    rows = [f"| `{name.upper()}` | {shown(field)} | {field.description} |" for name, field in variables()]
+    return "\n".join(["| variable | default | what it does |", "|---|---|---|", *rows])
+
+
+def variables() -> list[tuple[str, FieldInfo]]:
+    """The settings that the environment may set."""
+    return [(name, field) for name, field in Settings.model_fields.items() if not field.exclude]
+
+
+def shown(field: FieldInfo) -> str:
+    """A default as a reader would write it."""
+    text = plain(field)
+    return f"`{text}`" if text else "unset"
+
+
+def plain(field: FieldInfo) -> str:
+    """A default as it would stand in the environment; empty for none."""
+    value = field.default
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def env_example() -> str:
+    """The same list as a file to copy."""
+    lines = ["# Copy this file to .env and take the # off what you want to set; nothing here is required.", ""]
+    for name, field in variables():
+        lines += [f"# {field.description}", f"# {name.upper()}={plain(field)}", ""]
+    return "\n".join(lines)
+
+
+def demo_output() -> str:
+    """What `make demo` prints once it is set up; milliseconds and ids differ from run to run and are left out."""
+    return f"```text\n$ make demo\n{demo_run()[0]}\n```"
+
+
+def result_example() -> str:
+    """One real result object, as `--json` prints it."""
+    return f"```json\n{demo_run()[1]}\n```"
+
+
+@cache
+def demo_run() -> tuple[str, str]:
+    """What the demo prints in an empty folder, and one question's JSON there."""
+    with tempfile.TemporaryDirectory(prefix="qkva-docs-") as folder:
+        run("demo", folder=folder)  # the second run shows what a reader sees from then on
+        printed = run("demo", folder=folder)
+        asked = run("ask", "How many customers are there in Germany?", "--json", folder=folder)
+    return steady(printed), steady(asked)
+
+
+def run(*arguments: str, folder: str) -> str:
+    """Run qkva with nothing in its environment but what a shell needs."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    return subprocess.run(
+        [str(BIN / "qkva"), *arguments],
+        cwd=folder,
+        env={**kept, "COLUMNS": "110", "NO_COLOR": "1"},
+        stdin=subprocess.DEVNULL,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def steady(text: str) -> str:
+    """The text without what changes from run to run."""
+    text = re.sub(r"\b\d+(?:\.\d+)?(?= ?ms\b)", "…", text)
+    text = re.sub(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "…", text)
+    return "\n".join(line.rstrip() for line in text.strip().splitlines())
