@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import SecretStr
 from pydantic.fields import FieldInfo
 
+from qkva.contracts.result import RESULT_VERSION
 from qkva.graphs.ask import NODES, graph
 from qkva.settings import Settings
 
@@ -106,3 +107,18 @@ def steady(text: str) -> str:
     text = re.sub(r"\b\d+(?:\.\d+)?(?= ?ms\b)", "…", text)
     text = re.sub(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "…", text)
     return "\n".join(line.rstrip() for line in text.strip().splitlines())
+
+
+def result_version() -> str:
+    """The version of the result's shape."""
+    return f"This is version **{RESULT_VERSION}**."
+
+
+def commands() -> str:
+    """Each command with its one line of help, from the command line itself."""
+    with tempfile.TemporaryDirectory(prefix="qkva-docs-") as folder:
+        shown = run("--help", folder=folder)
+    rows = re.findall(r"^[│ ]*([a-z]+) {2,}(\S.*?)[│ ]*$", shown, re.MULTILINE)
+    return "\n".join(
+        ["| command | what it does |", "|---|---|", *(f"| `qkva {name}` | {line} |" for name, line in rows)]
+    )
