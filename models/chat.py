@@ -46,8 +46,8 @@ class GatewayChat:
         message = await self._connection.call(self.name, lambda: self._ask(messages, schema, purpose))
         return self._read(form, message)
 
-    async def write(self, *, system: str, user: str, purpose: str) -> str:
-        """Plain text, whose tokens stream to LangGraph's message stream.
+    async def write(self, *, system: str, user: str, purpose: str) -> AIMessage:
+        """Plain text, as the one message whose tokens stream to LangGraph's message stream (the same id).
 
         An attempt is repeated only while nothing has been shown. Raises ModelUnavailable, or ModelOutputInvalid
         if the text is empty or was cut at the limit of tokens.
@@ -55,7 +55,7 @@ class GatewayChat:
         messages = prompt_messages(system, user)
         config: Any = {"run_name": purpose, "metadata": {"purpose": purpose}}
         pieces: list[str] = []
-        reason = None
+        reason = message_id = None
         clock = asyncio.get_running_loop().time
         async with self._connection.patience(self.name) as patience:
             async for attempt in self._connection.attempts(unless=lambda: bool(pieces)):
@@ -64,8 +64,9 @@ class GatewayChat:
                         patience.reschedule(clock() + self._connection.timeout)
                         reason = chunk.response_metadata.get("finish_reason") or reason
                         if chunk.text:
+                            message_id = chunk.id
                             pieces.append(chunk.text)
-        return self._finish("".join(pieces), reason)
+        return AIMessage(self._finish("".join(pieces), reason), id=message_id)
 
     async def _ask(self, messages: list[BaseMessage], schema: dict[str, Any], purpose: str) -> BaseMessage:
         config: Any = {"run_name": purpose, "tags": ["nostream"], "metadata": {"purpose": purpose}}
