@@ -1,0 +1,97 @@
+"""A real `langgraph dev` over the library, its own cache database, and the scripted gateway."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from qkva.stores.embedded import EmbeddedServer
+from tests.gateway import Gateway
+from tests.graphs.conftest import BOOKS_OF, ROUTE, library_database  # noqa: F401 (a fixture)
+
+ROOT = Path(__file__).resolve().parents[2]
+START_SECONDS = 90
+
+
+@dataclass(frozen=True)
+class Server:
+    url: str
+    gateway: Gateway
+    log: Path
+
+
+@pytest.fixture(scope="session")
+def server(
+    postgres_server: EmbeddedServer,
+    library_database: str,  # noqa: F811 (the fixture above)
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Server]:
+    """One server for all tests of a session: it takes ten seconds to start."""
+    folder = tmp_path_factory.mktemp("server folder")  # with a space
+    postgres_server.create_database("served")
+    config = folder / "qkva.toml"
+    config.write_text(
+        f'[clock]\nnow = 2026-06-15T12:00:00Z\n\n[sources.library]\ntype = "sql"\nurl = "{library_database}"\n'
+    )
+    with Gateway() as gateway:
+        gateway.script("RouteForm", ROUTE)
+        gateway.script("PlanForm", BOOKS_OF)
+        gateway.script("answer", lambda request: "Here they are [1].")
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "DATABASE_URL": postgres_server.url_for("served", "postgres"),
+            "QKVA_CONFIG": str(config),
+            "LITELLM_PROVIDER_BASE_URL": gateway.url,
+            "LLM_MAX_RETRIES": "0",
+            "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+            "LANGGRAPH_NO_VERSION_CHECK": "1",
+            "LANGSMITH_TRACING": "false",
+            "LOG_LEVEL": "WARNING",
+            "LOG_COLOR": "false",
+        }
+        yield from serve(folder, environment, gateway)
+
+
+def serve(folder: Path, environment: dict[str, str], gateway: Gateway) -> Iterator[Server]:
+    port, log = free_port(), folder / "server.log"
+    tool = Path(sys.executable).parent / "langgraph"
+    command = [str(tool), "dev", "-c", str(ROOT / "langgraph.json"), "--no-browser", "--no-reload"]
+    command += ["--port", str(port), "--n-jobs-per-worker", "10"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        wait_until_up(f"http://127.0.0.1:{port}/ok", process, log)
+        assert "already in use" not in log.read_text()
+        yield Server(f"http://127.0.0.1:{port}", gateway, log)
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_until_up(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            raise AssertionError(f"the server ended with {process.returncode}:\n{log.read_text()}")
+        try:
+            if httpx.get(url, timeout=1).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.2)
+    raise AssertionError(f"the server was not up after {START_SECONDS} s:\n{log.read_text()}")
