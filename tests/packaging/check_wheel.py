@@ -3,6 +3,7 @@
 python tests/packaging/check_wheel.py WHEEL [PYTHON]
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -11,13 +12,31 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HOST_APP = Path(__file__).resolve().parent / "host_app"
+KEPT = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    "PIP_CERT",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "PIP_CONFIG_FILE",
+)
+"""What the host's commands see: no setting of ours, and pip's own configuration."""
 OUR_NAMES = "import importlib.metadata as m; print('\\n'.join(sorted({f.parts[0] for f in m.files('qkva')})))"
 
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run, and return what was printed; a failure shows all of it."""
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, text=True, capture_output=True, stdin=subprocess.DEVNULL
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment,
+        text=True,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
     )
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}")
@@ -45,15 +64,7 @@ def check_wheel(wheel: Path, python: str) -> str:
             sys.exit(f"the wheel puts {ours} into site-packages, and should put nothing but qkva there")
 
         host = Path(shutil.copytree(HOST_APP, place / "host app"))
-        shown = run(env / "qkva", "demo", cwd=host)
-        try:
-            return shown + run(env / "python", "app.py", cwd=host)
-        finally:
-            stop_database(host)
-
-
-def stop_database(host: Path) -> None:
-    """The embedded PostgreSQL outlives the command that started it; leave none behind."""
+        return run(env / "qkva", "demo", cwd=host) + run(env / "python", "app.py", cwd=host)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 import qkva
 import qkva.nodes
 from qkva.graphs.ask import graph as ask_graph
+from qkva.graphs.services import close_default_services
 
 
 class HostState(TypedDict):
@@ -37,6 +38,7 @@ async def main() -> None:
     builder.add_edge(START, "ask_qkva")
     builder.add_edge("ask_qkva", END)
     state = await builder.compile().ainvoke({"question": "How many customers are there?", "answer": ""})
+    await close_default_services()
     assert "100" in state["answer"], state
     print("host app: ok")
 
