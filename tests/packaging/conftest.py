@@ -43,10 +43,20 @@ def run_tool() -> Run:
     return run
 
 
+@pytest.fixture(scope="session")
+def copy_project() -> Callable[[Path], Path]:
+    """Copy the project to a folder, links kept as links."""
+
+    def copy(target: Path) -> Path:
+        return Path(shutil.copytree(ROOT, target, symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED)))
+
+    return copy
+
+
 @pytest.fixture
-def copied_project(tmp_path: Path) -> Path:
-    """The project in a folder with a space in its name, links kept as links."""
-    return Path(shutil.copytree(ROOT, tmp_path / "a copy", symlinks=True, ignore=shutil.ignore_patterns(*NOT_COPIED)))
+def copied_project(copy_project: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """A copy of the project for this test, in a folder with a space in its name."""
+    return copy_project(tmp_path / "a copy")
 
 
 @pytest.fixture(scope="session")

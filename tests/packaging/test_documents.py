@@ -28,9 +28,9 @@ def first_column(table_head: str) -> list[str]:
 
 
 def test_result_fields_are_documented():
-    assert first_column("| field |") == list(AskResult.model_fields)
-    assert first_column("| `status` |") == [status.value for status in Status]
-    assert first_column("| `cache` |") == [outcome.value for outcome in CacheOutcome]
+    assert first_column("| field | what it holds |") == list(AskResult.model_fields)
+    assert first_column("| `status` | meaning |") == [status.value for status in Status]
+    assert first_column("| `cache` | meaning |") == [outcome.value for outcome in CacheOutcome]
 
 
 @pytest.mark.parametrize(("part", "model"), [("citations", Citation), ("plan", PlanView)])
