@@ -1,0 +1,142 @@
+"""Connections to our own database: a pool for each event loop, one tenant for each transaction."""
+
+import asyncio
+import logging
+import time
+import weakref
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, LiteralString, Self
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+
+from qkva.contracts.errors import ConfigError, StoreUnavailable
+from qkva.stores.connection import libpq_url, reason
+
+Connection = psycopg.AsyncConnection[dict[str, Any]]
+
+CONNECT_TIMEOUT_SEC = 2
+"""A question waits no longer for its cache."""
+PAUSE_SEC = 1.0
+"""After a failure to connect, calls fail at once for so long: a question makes several, and waits only once."""
+MAX_CONNECTIONS = 8
+"""Of one event loop."""
+
+SET_TENANT = "select set_config('app.tenant_id', %s, true)"
+
+# The pool tells of each attempt to reconnect; callers get one StoreUnavailable instead.
+logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+
+
+class Database:
+    """Our own PostgreSQL, opened lazily in each event loop; every connection acts for one tenant at a time."""
+
+    def __init__(self, url: str, role: str | None = None) -> None:
+        self._conninfo = _conninfo(url, role)
+        self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncConnectionPool[Connection]]
+        self._pools = weakref.WeakKeyDictionary()
+        self._paused_until = 0.0
+
+    @classmethod
+    async def open(cls, url: str, role: str | None = None) -> Self:
+        """A database whose first connection is made by its first use. Raises ConfigError for a URL that is none.
+
+        `role` is taken on by each connection: for a login that owns the tables or is a superuser, which row-level
+        security would not hold for.
+        """
+        return cls(url, role)
+
+    @asynccontextmanager
+    async def tenant_transaction(self, tenant_id: str) -> AsyncIterator[Connection]:
+        """A transaction that sees and writes the rows of this tenant only; rolled back by an error.
+
+        Raises StoreUnavailable, within two seconds, when the database does not answer, and for whatever it refuses.
+        """
+        async with self._connection() as connection, connection.transaction():
+            await connection.execute(SET_TENANT, (tenant_id,))
+            yield connection
+
+    async def fetch_all(self, tenant_id: str, query: LiteralString, values: dict[str, object]) -> list[dict[str, Any]]:
+        """The rows of one statement of this tenant, in one round trip. Raises as `tenant_transaction`."""
+        async with self._one_statement(tenant_id, query, values) as cursor:
+            return await cursor.fetchall()
+
+    async def execute(self, tenant_id: str, query: LiteralString, values: dict[str, object]) -> int:
+        """How many rows one statement of this tenant changed, in one round trip. Raises as `tenant_transaction`."""
+        async with self._one_statement(tenant_id, query, values) as cursor:
+            return cursor.rowcount
+
+    @asynccontextmanager
+    async def _one_statement(
+        self, tenant_id: str, query: LiteralString, values: dict[str, object]
+    ) -> AsyncIterator[psycopg.AsyncCursor[dict[str, Any]]]:
+        # The statements of a pipeline are one transaction, so the tenant is set for this statement only.
+        async with self._connection() as connection:
+            async with connection.pipeline():
+                await connection.execute(SET_TENANT, (tenant_id,))
+                cursor = await connection.execute(query, values)
+            yield cursor
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        pool = self._pools.pop(asyncio.get_running_loop(), None)
+        if pool is not None:
+            await pool.close(timeout=2)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool; the one place where the driver's errors become ours."""
+        if time.monotonic() < self._paused_until:
+            raise StoreUnavailable("qkva's own database does not answer; questions are planned without the cache.")
+        try:
+            pool = await self._pool()
+            async with pool.connection() as connection:
+                yield connection
+        except (PoolTimeout, PoolClosed, TooManyRequests) as error:
+            self._paused_until = time.monotonic() + PAUSE_SEC
+            raise StoreUnavailable(
+                f"qkva's own database does not answer within {CONNECT_TIMEOUT_SEC} s: check that it runs and DATABASE_URL."
+            ) from error
+        except psycopg.Error as error:
+            raise StoreUnavailable(f"qkva's own database failed: {reason(error)}.") from error
+
+    async def _pool(self) -> AsyncConnectionPool[Connection]:
+        loop = asyncio.get_running_loop()
+        pool = self._pools.get(loop)
+        if pool is None:
+            pool = self._pools[loop] = _new_pool(self._conninfo)
+            await pool.open()
+        return pool
+
+
+def _new_pool(conninfo: str) -> AsyncConnectionPool[Connection]:
+    return AsyncConnectionPool(
+        conninfo,
+        kwargs={"autocommit": True, "row_factory": dict_row},
+        configure=register_vector_async,
+        check=AsyncConnectionPool.check_connection,
+        min_size=1,
+        max_size=MAX_CONNECTIONS,
+        timeout=CONNECT_TIMEOUT_SEC,
+        reconnect_timeout=30,
+        open=False,
+    )
+
+
+def _conninfo(url: str, role: str | None) -> str:
+    try:
+        parts = conninfo_to_dict(libpq_url(url))
+    except psycopg.ProgrammingError as error:
+        # The URL holds a password, and the driver's message may repeat it.
+        raise ConfigError("DATABASE_URL is no PostgreSQL URL: write postgresql://user:password@host:5432/database.") from None
+    # A generic plan, made for one tenant, may be wrong by orders of magnitude for the next.
+    options = f"{parts.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off -c statement_timeout=10s"
+    if role is not None:
+        options += f" -c role={role}"
+    return make_conninfo(
+        **{"connect_timeout": CONNECT_TIMEOUT_SEC, "application_name": "qkva", **parts, "options": options.strip()}
+    )

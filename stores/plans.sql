@@ -1,0 +1,164 @@
+-- find_candidates --
+-- The live plans with the nearest keys, and of each its nearest keys; only those with an equal mask if there is one.
+with equal_masks as materialized (
+    select k.plan_id
+    from qkva.plan_cache_keys k
+    join qkva.plan_cache_entries e on e.tenant_id = k.tenant_id and e.id = k.plan_id
+    where k.tenant_id = %(tenant_id)s and k.source = %(source)s and k.embedder = %(embedder)s
+        and k.masked_hash = %(masked_hash)s
+        and e.status <> 'retired' and e.schema_fingerprint = %(schema_fingerprint)s
+        and (e.expires_at is null or e.expires_at > now())
+),
+reached as materialized (
+    -- A zero vector has no angle (NaN, which would sort as the best): it counts as unrelated.
+    select k.plan_id, k.id, k.masked_hash = %(masked_hash)s as exact,
+        1 - coalesce(nullif(k.embedding <=> %(embedding)s::halfvec, 'NaN'), 1) as similarity
+    from qkva.plan_cache_keys k
+    where k.tenant_id = %(tenant_id)s and k.embedder = %(embedder)s
+        and k.plan_id in (select plan_id from equal_masks)
+    union all
+    select k.plan_id, k.id, false, 1 - coalesce(nullif(k.embedding <=> %(embedding)s::halfvec, 'NaN'), 1)
+    from qkva.plan_cache_keys k
+    join qkva.plan_cache_entries e on e.tenant_id = k.tenant_id and e.id = k.plan_id
+    where not exists (select from equal_masks)
+        and k.tenant_id = %(tenant_id)s and k.source = %(source)s and k.embedder = %(embedder)s
+        and e.status <> 'retired' and e.schema_fingerprint = %(schema_fingerprint)s
+        and (e.expires_at is null or e.expires_at > now())
+),
+nearest_plans as materialized (
+    select plan_id, bool_or(exact) as exact, max(similarity) as similarity
+    from reached
+    group by plan_id
+    order by bool_or(exact) desc, max(similarity) desc, plan_id
+    limit %(top_k)s
+),
+nearest_keys as materialized (
+    select r.plan_id, r.id, r.exact, r.similarity,
+        row_number() over (partition by r.plan_id order by r.exact desc, r.similarity desc, r.id) as place
+    from reached r
+    join nearest_plans using (plan_id)
+)
+select e.*, found.keys
+from nearest_plans p
+join qkva.plan_cache_entries e on e.tenant_id = %(tenant_id)s and e.id = p.plan_id
+cross join lateral (
+    select jsonb_agg(
+        jsonb_build_object(
+            'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'exact', n.exact,
+            'similarity', case when n.exact then 1 else greatest(-1, least(1, n.similarity)) end
+        )
+        order by n.place
+    ) as keys
+    from nearest_keys n
+    join qkva.plan_cache_keys k on k.tenant_id = %(tenant_id)s and k.id = n.id
+    where n.plan_id = p.plan_id and n.place <= %(keys_per_plan)s
+) found
+order by p.exact desc, p.similarity desc, p.plan_id
+
+-- list_plans --
+-- The plans that fit every given condition, newest first, with the exemplars that they are found by.
+select e.*, asked.questions
+from qkva.plan_cache_entries e
+cross join lateral (
+    select coalesce(jsonb_agg(jsonb_build_object('masked', k.masked, 'roles', k.roles) order by k.created_at, k.id), '[]')
+        as questions
+    from qkva.plan_cache_keys k
+    where k.tenant_id = e.tenant_id and k.plan_id = e.id and k.kind = 'exemplar'
+) asked
+where e.tenant_id = %(tenant_id)s
+    and (%(source)s::text is null or e.source = %(source)s)
+    and (%(status)s::text is null or e.status = %(status)s)
+    and (%(canonical)s::text is null or e.canonical = %(canonical)s)
+    and (%(id_prefix)s::text is null or starts_with(e.id::text, %(id_prefix)s))
+    and (not %(live)s or e.status <> 'retired' and (e.expires_at is null or e.expires_at > now()))
+order by e.created_at desc, e.id
+
+-- insert_plan --
+-- Store a plan, unless one of the same meaning is there that is not retired.
+insert into qkva.plan_cache_entries (
+    tenant_id, source, source_type, dialect, strategy, key_text, query, params, status, canonical, schema_fingerprint,
+    dependency_ids, model, prompt, expires_at
+)
+values (
+    %(tenant_id)s, %(source)s, %(source_type)s, %(dialect)s, %(strategy)s, %(key_text)s, %(query)s, %(params)s, %(status)s,
+    %(canonical)s, %(schema_fingerprint)s, %(dependency_ids)s::text[], %(model)s, %(prompt)s,
+    now() + %(ttl_hours)s::float8 * interval '1 hour'
+)
+on conflict (tenant_id, source, canonical) where status <> 'retired' do nothing
+returning id
+
+-- replace_plan --
+-- Put a verified plan in the place of the one of the same meaning, or any plan in the place of an expired one.
+update qkva.plan_cache_entries
+set source_type = %(source_type)s, dialect = %(dialect)s, strategy = %(strategy)s, key_text = %(key_text)s,
+    query = %(query)s, params = %(params)s, status = %(status)s, schema_fingerprint = %(schema_fingerprint)s,
+    dependency_ids = %(dependency_ids)s::text[], model = %(model)s, prompt = %(prompt)s,
+    expires_at = now() + %(ttl_hours)s::float8 * interval '1 hour'
+where tenant_id = %(tenant_id)s and source = %(source)s and canonical = %(canonical)s and status <> 'retired'
+    and (%(status)s = 'verified' or expires_at <= now())
+returning id
+
+-- renew_plan --
+-- A live plan has been found anew: it stays as it is and lives on, on the schema it was found for.
+update qkva.plan_cache_entries
+set schema_fingerprint = %(schema_fingerprint)s,
+    expires_at = case when expires_at is null or %(ttl_hours)s::float8 is null then null
+        else greatest(expires_at, now() + %(ttl_hours)s::float8 * interval '1 hour') end
+where tenant_id = %(tenant_id)s and source = %(source)s and canonical = %(canonical)s and status <> 'retired'
+returning id
+
+-- drop_misfit_keys --
+-- Remove the keys whose slots fill parameters that the plan no longer has.
+delete from qkva.plan_cache_keys
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s
+    and not array_remove(roles, null) <@ %(param_names)s::text[]
+
+-- add_keys --
+-- Add a key that the plan does not have yet.
+insert into qkva.plan_cache_keys (tenant_id, plan_id, source, embedder, kind, masked, masked_hash, roles, embedding)
+select e.tenant_id, e.id, e.source, %(embedder)s, %(kind)s, %(masked)s, %(masked_hash)s, %(roles)s::text[], %(embedding)s
+from qkva.plan_cache_entries e
+where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
+    and array_remove(%(roles)s::text[], null)
+        <@ array(select parameter ->> 'name' from jsonb_array_elements(e.params) as parameter)
+on conflict (tenant_id, plan_id, embedder, kind, masked_hash) do nothing
+
+-- forget_old_plans --
+-- Delete what expired a week ago, so that dead keys do not slow the scan; rows in another saver's hands are left to it.
+delete from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and id in (
+    select id from qkva.plan_cache_entries
+    where tenant_id = %(tenant_id)s and status = 'learned' and expires_at < now() - interval '7 days'
+    for update skip locked
+)
+
+-- record_hit --
+-- Count one use. Losing the last few in a crash is worth less than waiting for the disk on each hit.
+with unhurried as materialized (
+    select set_config('synchronous_commit', 'off', true)
+)
+update qkva.plan_cache_entries
+set hits = hits + 1, last_used_at = now()
+from unhurried
+where tenant_id = %(tenant_id)s and id = %(plan_id)s
+
+-- retire_rivals --
+-- Make room for a plan that becomes live again: one meaning has one live plan.
+update qkva.plan_cache_entries rival
+set status = 'retired'
+from qkva.plan_cache_entries chosen
+where chosen.tenant_id = %(tenant_id)s and chosen.id = %(plan_id)s
+    and rival.tenant_id = chosen.tenant_id and rival.source = chosen.source and rival.canonical = chosen.canonical
+    and rival.id <> chosen.id and rival.status <> 'retired'
+
+-- set_status --
+-- Verify or retire a plan; a verified one does not expire any more.
+update qkva.plan_cache_entries
+set status = %(status)s, expires_at = case when %(status)s = 'verified' then null else expires_at end
+where tenant_id = %(tenant_id)s and id = %(plan_id)s
+
+-- invalidate_plans_for_records --
+-- Retire the learned plans that depend on any of these ids.
+update qkva.plan_cache_entries
+set status = 'retired'
+where tenant_id = %(tenant_id)s and status = 'learned' and dependency_ids && %(dependency_ids)s::text[]
