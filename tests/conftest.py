@@ -1,4 +1,4 @@
-"""The database of the tests: one embedded server for the session, a fresh migrated copy for each test that asks for one."""
+"""The database of the tests: one embedded server for the session, a fresh migrated copy for each test that asks."""
 
 import uuid
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,7 @@
 """Plans are kept with the keys they are found by, each tenant's behind row-level security.
 
-A plan cache is small (hundreds to thousands of keys for a tenant and source), so keys are scanned exactly behind a B-tree:
-recall 1.0 in about 1 ms, where an approximate index, asked for one tenant of many, silently returns too few rows.
+A plan cache is small (hundreds to thousands of keys for a tenant and source), so keys are scanned exactly behind a
+B-tree: recall 1.0 in about 1 ms, where an approximate index, asked for one tenant of many, silently finds too few rows.
 """
 
 from qkva.migrations.statements import run
