@@ -10,12 +10,12 @@ from qkva.connectors.registry import open_connector
 from qkva.contracts.errors import UnknownSource
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector
+from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
 from qkva.planning.value_index import ValueIndex
 from qkva.settings import Settings, load_settings
 from qkva.stores.database import Database
-from qkva.stores.embedded import start_embedded
 from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
 
@@ -69,9 +69,11 @@ async def describe(name: str, connector: Connector) -> ReadySource:
 async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
     """Start the embedded database if no other is given, migrate, and open what nodes use. Raises QkvaError."""
     async with AsyncExitStack() as stack:
-        database = await open_database(settings, stack)
+        embedded = EmbeddedPostgres(settings.cache_dir / "postgres", stack)
+        database = await open_database(settings, embedded, stack)
         connectors = {
-            name: open_connector(name, source.type, source.options) for name, source in settings.sources.items()
+            name: open_connector(name, source.type, await embedded.resolve(source.options))
+            for name, source in settings.sources.items()
         }
         sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
         stack.push_async_callback(sources.close)
@@ -86,14 +88,13 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         )
 
 
-async def open_database(settings: Settings, stack: AsyncExitStack) -> Database:
+async def open_database(settings: Settings, embedded: EmbeddedPostgres, stack: AsyncExitStack) -> Database:
     """Our own database: migrated by its owner, used by a role that is neither owner nor superuser."""
     if settings.database_url is not None:
         url, role = settings.database_url.get_secret_value(), APP_ROLE
         await asyncio.to_thread(migrate, url)
     else:
-        server = await asyncio.to_thread(start_embedded, settings.cache_dir / "postgres")
-        stack.callback(server.close)
+        server = await embedded.start()
         await asyncio.to_thread(migrate, server.admin_url)
         url, role = server.app_url, None
     database = await Database.open(url, role)

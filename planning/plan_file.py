@@ -67,10 +67,9 @@ class PlanFile:
 
 def parse_plan_file(text: str) -> PlanFile:
     """Read a file. Raises PlanRejected: the line, the plan, what is wrong and what was expected."""
-    loader = yaml.SafeLoader(text.removeprefix("\ufeff"))
     try:
-        root = loader.get_single_node()
-        return read_file(loader, root)
+        loader = yaml.SafeLoader(text.removeprefix("\ufeff"))
+        return read_file(loader, loader.get_single_node())
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"Line {mark.line + 1}: " if mark else ""
@@ -80,8 +79,6 @@ def parse_plan_file(text: str) -> PlanFile:
         ) from None
     except RecursionError:
         raise PlanRejected("The file is nested too deeply; a plan file has three levels.") from None
-    finally:
-        loader.dispose()
 
 
 def read_file(loader: yaml.SafeLoader, root: yaml.Node | None) -> PlanFile:

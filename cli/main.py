@@ -1,0 +1,150 @@
+"""The command line: `qkva ask | plans | doctor | migrate | demo`.
+
+Exit codes: 0 done or answered, 1 refused or failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C.
+Each command imports its work only when it runs, so that `qkva --version` takes a tenth of a second.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+
+from qkva.cli import plans
+from qkva.cli.options import AsJson
+from qkva.contracts.errors import ConfigError, QkvaError
+
+STOPPED = 130
+UsageError = cast("type[Exception]", typer.BadParameter.__base__)
+"""click's, which newer versions of typer carry inside themselves."""
+
+app = typer.Typer(
+    help="Ask questions of your own data: plan once, run live every time.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(plans.app, name="plans")
+
+
+def show_version(wanted: bool) -> None:
+    """`--version`"""
+    if wanted:
+        typer.echo(f"qkva {version('qkva')}")
+        raise typer.Exit
+
+
+@app.callback()
+def qkva(
+    _: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """Ask questions of your own data: plan once, run live every time."""
+
+
+@app.command()
+def ask(
+    question: Annotated[str, typer.Argument(help="One question in plain words; - reads it from standard input.")],
+    source: Annotated[str | None, typer.Option(help="Ask only this source.")] = None,
+    now: Annotated[
+        str | None, typer.Option(help="The clock to use, as 2026-06-15T12:00 (with or without offset).")
+    ] = None,
+    timezone: Annotated[str | None, typer.Option(help="Zone of dates in the question, such as Europe/Berlin.")] = None,
+    as_json: AsJson = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show each step as it finishes, on standard error.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show every door of the hit decision.")] = False,
+) -> int:
+    """Answer one question with a live query."""
+    from qkva.cli.ask import AskOptions, ask_once
+
+    options = AskOptions(source=source, now=now, timezone=timezone, as_json=as_json, trace=trace, explain=explain)
+    return ask_once(question, options)
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> int:
+    """Test each piece, and say what to do about what is wrong."""
+    from qkva.cli.doctor import examine
+
+    return examine(as_json=as_json)
+
+
+@app.command()
+def migrate() -> int:
+    """Create or upgrade the plan cache's tables."""
+    from qkva.cli.migrate import migrate_database
+
+    return migrate_database()
+
+
+@app.command()
+def demo(
+    setup_only: Annotated[bool, typer.Option("--setup-only", help="Set up, and ask nothing.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the embedded PostgreSQL if nobody uses it.")] = False,
+) -> int:
+    """Set up a demo shop, and answer a few questions about it."""
+    from qkva.cli.demo.run import run_demo, stop_server
+
+    return stop_server() if stop else run_demo(setup_only=setup_only)
+
+
+def main() -> None:
+    """The entry point: every failure is one sentence and an exit code."""
+    code = run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # what is left is closing down
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code."""
+    as_json = "--json" in arguments
+    try:
+        code = app(list(arguments), standalone_mode=False)
+    except UsageError as error:
+        return fail(usage_sentence(error), 2, as_json)
+    except ConfigError as error:
+        return fail(error.message, 2, as_json)
+    except QkvaError as error:
+        return fail(error.message, 1, as_json)
+    except (KeyboardInterrupt, typer.Abort):
+        code = STOPPED
+    except BrokenPipeError:
+        silence_stdout()
+        return 1
+    if code == STOPPED:
+        return fail("Stopped.", STOPPED, as_json)
+    return code or 0
+
+
+def usage_sentence(error: Exception) -> str:
+    """What is wrong with the command line, and where help is; a command without anything shows its help."""
+    context = getattr(error, "ctx", None)
+    message = str(getattr(error, "format_message", lambda: error)()).rstrip(".")
+    command = context.command_path if context else "qkva"
+    if type(error).__name__ == "NoArgsIsHelpError":
+        return message
+    return f"{message}. See `{command} --help`."
+
+
+def fail(message: str, code: int, as_json: bool) -> int:
+    """One sentence on standard error; with --json one object on standard output, whatever happened."""
+    if as_json:
+        typer.echo(json.dumps({"status": "error", "error": message}, ensure_ascii=False))
+    else:
+        typer.echo(message, err=True)
+    return code
+
+
+def silence_stdout() -> None:
+    """The reader of a pipe is gone; Python would complain once more when it flushes at the end."""
+    with Path("/dev/null").open("w") as nothing, contextlib.suppress(OSError, ValueError):
+        os.dup2(nothing.fileno(), sys.stdout.fileno())
