@@ -1,4 +1,5 @@
-"""Typed values in a question: numbers, money, percentages, ordinals, ids, e-mail addresses, URLs, quotes, clock times."""
+"""Typed values in a question: numbers, money, percentages, ordinals, ids, e-mail addresses, URLs, quotes, clock
+times."""
 
 import re
 from collections.abc import Iterator

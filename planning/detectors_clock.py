@@ -14,7 +14,10 @@ CLOCK = re.compile(
 # A part of the day alone is a time of the day only where the words before it say so: "in the morning", "early morning".
 PART = re.compile(rf"\b(?:(?<=in the )|(?<=at )|(?=early |late ))(?P<part>{DAY_PART})\b", re.IGNORECASE)
 COMPARISONS = {
-    "since": re.compile(r"(?<!\w)(?:since|from|starting(?:\s+(?:at|from))?|no\s+(?:earlier|sooner)\s+than)\s+(?:the\s+)?$", re.IGNORECASE),
+    "since": re.compile(
+        r"(?<!\w)(?:since|from|starting(?:\s+(?:at|from))?|no\s+(?:earlier|sooner)\s+than)\s+(?:the\s+)?$",
+        re.IGNORECASE,
+    ),
     "before": re.compile(r"(?<!\w)(?:before|prior\s+to|earlier\s+than)\s+(?:the\s+)?$", re.IGNORECASE),
     "after": re.compile(r"(?<!\w)(?:after|later\s+than|past)\s+(?:the\s+)?$", re.IGNORECASE),
     "until": re.compile(r"(?<!\w)(?:until|till|by|no\s+later\s+than|to)\s+(?:the\s+)?$", re.IGNORECASE),
@@ -65,5 +68,11 @@ def comparison_before(text: str, start: int) -> str | None:
 def make(text: str, start: int, end: int, value: str | dict[str, str], comparison: str | None) -> Slot:
     """A clock-time slot."""
     return Slot(
-        start=start, end=end, text=text[start:end], type=SlotType.CLOCK_TIME, label="clock time", value=value, comparison=comparison
+        start=start,
+        end=end,
+        text=text[start:end],
+        type=SlotType.CLOCK_TIME,
+        label="clock time",
+        value=value,
+        comparison=comparison,
     )

@@ -13,7 +13,17 @@ CURRENCIES = {
     "chf": "CHF", "franc": "CHF", "francs": "CHF", "cad": "CAD", "aud": "AUD", "inr": "INR", "₹": "INR", "rupee": "INR", "rupees": "INR",
     "cny": "CNY", "rmb": "CNY", "sek": "SEK", "nok": "NOK", "dkk": "DKK", "pln": "PLN", "brl": "BRL", "mxn": "MXN", "cent": "cent", "cents": "cent",
 }  # fmt: skip
-SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mio": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9}
+SCALES = {
+    "k": 1e3,
+    "thousand": 1e3,
+    "m": 1e6,
+    "mio": 1e6,
+    "mn": 1e6,
+    "million": 1e6,
+    "bn": 1e9,
+    "b": 1e9,
+    "billion": 1e9,
+}
 MEASURES = (
     "second minute hour day week month quarter year star point mile foot feet inch meter metre kilometer kilometre gram kilogram ton tonne"
     " liter litre gallon byte person people item unit piece percent degree time"
@@ -34,9 +44,16 @@ NUMBER = re.compile(
 )
 RANGE = re.compile(rf"(?<![\w.,:/@#-])(?P<low>{_DIGITS})\s?[-–]\s?(?P<high>{_DIGITS})(?![\w-]|[.:/]\d)")
 ORDINAL = re.compile(r"(?<![\w.,-])(?P<digits>\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
-# "first" stays a word: it is the counterpart of "last", a superlative. "second" counts only behind an article: else it is a time.
-SPELLED_ORDINAL = re.compile(rf"\b(?:(?<=the )|(?<=every )|(?<=their )|(?<=its ))(?P<word>{'|'.join(list(ORDINALS)[1:])})\b(?!\s*-?\s*(?:half|hand|party|of\s+all))", re.IGNORECASE)
-ONE_IS_COUNTED = re.compile(r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than|exactly|only|just|over|under|top|bottom)\s+$", re.IGNORECASE)
+# "first" stays a word: it is the counterpart of "last", a superlative. "second" counts only behind an article: else
+# it is a time.
+SPELLED_ORDINAL = re.compile(
+    rf"\b(?:(?<=the )|(?<=every )|(?<=their )|(?<=its ))(?P<word>{'|'.join(list(ORDINALS)[1:])})\b(?!\s*-?\s*(?:half|hand|party|of\s+all))",
+    re.IGNORECASE,
+)
+ONE_IS_COUNTED = re.compile(
+    r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than|exactly|only|just|over|under|top|bottom)\s+$",
+    re.IGNORECASE,
+)
 
 BEFORE_IT = tuple(
     (name, re.compile(rf"(?:(?<!\w)(?:{words})\s+|(?:{signs})\s*)(?:the\s+|a\s+total\s+of\s+)?$", re.IGNORECASE))
@@ -54,7 +71,12 @@ BEFORE_IT = tuple(
 BETWEEN = re.compile(r"\b(?:between|from)\s+(?:the\s+)?$", re.IGNORECASE)
 BETWEEN_BOTH = re.compile(r"\s*(?:and|to|-|–)\s*", re.IGNORECASE)
 BEHIND_IT = (
-    ("at_least", re.compile(r"\s*(?:\+(?!\w)|(?:\w+\s+)?(?:or|and)\s+(?:more|above|over|higher|better|greater|up)\b)", re.IGNORECASE)),
+    (
+        "at_least",
+        re.compile(
+            r"\s*(?:\+(?!\w)|(?:\w+\s+)?(?:or|and)\s+(?:more|above|over|higher|better|greater|up)\b)", re.IGNORECASE
+        ),
+    ),
     ("at_most", re.compile(r"\s*(?:\w+\s+)?(?:or|and)\s+(?:less|fewer|below|under|lower)\b", re.IGNORECASE)),
 )
 NEXT_WORD = re.compile(r"[\s-]+(?:more\s+|different\s+|other\s+)?([a-z]+)\b", re.IGNORECASE)
@@ -156,9 +178,22 @@ def comparison_at(text: str, start: int, end: int) -> str | None:
 
 
 def make(
-    text: str, start: int, end: int, type_: SlotType, value: int | float, unit: str | None = None, comparison: str | None = None
+    text: str,
+    start: int,
+    end: int,
+    type_: SlotType,
+    value: int | float,
+    unit: str | None = None,
+    comparison: str | None = None,
 ) -> Slot:
     """A number slot; its label is its type."""
     return Slot(
-        start=start, end=end, text=text[start:end], type=type_, label=type_.value, value=value, unit=unit, comparison=comparison
+        start=start,
+        end=end,
+        text=text[start:end],
+        type=type_,
+        label=type_.value,
+        value=value,
+        unit=unit,
+        comparison=comparison,
     )

@@ -7,25 +7,30 @@ from functools import lru_cache
 
 from simplemma import is_known
 
-# Letters and digits make a word; "_", "-" and apostrophes part words, so that "in_transit", "in-transit" and "in transit"
-# are the same two. "+", "#" and a hanging "-" stay with it: "C++", "C#" and the grade "B-" are other values than "C" and "B".
+# Letters and digits make a word; "_", "-" and apostrophes part words, so that "in_transit", "in-transit" and "in
+# transit" are the same two. "+", "#" and a hanging "-" stay with it: "C++", "C#" and the grade "B-" are other values
+# than "C" and "B".
 WORD = re.compile(r"[^\W_]+(?:[+#]+|(?<=\b[A-Za-z])-(?=\s|$|[.,?!;:)]))?")
 UNSPLIT = {"ø": "o", "đ": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
 
 FUNCTION_WORDS = frozenset(
-    """a about after all also am an and any are as at be because been before being both but by can could did do does doing done
-    each either else ever every for from give given had has have having he her here hers him his how i if in into is it its just
-    let list like many may me might mine more most much must my neither no nor not now of off on once only or other our ours out
-    over own per please same shall she should show since so some such tell than that the their theirs them then there these they
-    this those through till to too under until up us very was we were what when where whether which while who whom whose why will
-    with within without would you your yours""".split()
+    """a about after all also am an and any are as at be because been before being both but by can could did do does
+    doing done each either else ever every for from give given had has have having he her here hers him his how i if
+    in into is it its just let list like many may me might mine more most much must my neither no nor not now of off
+    on once only or other our ours out over own per please same shall she should show since so some such tell than
+    that the their theirs them then there these they this those through till to too under until up us very was we
+    were what when where whether which while who whom whose why will with within without would you your yours""".split()
 )
-# The words that may stand between a table and a value that says what state its rows are in: "orders that are still open".
+# The words that may stand between a table and a value that says what state its rows are in: "orders that are still
+# open".
 LINKING_WORDS = frozenset(
-    """a all also already always am an any are as at be been being by currently ever from had has have having in is it its
-    just marked never no not now of on only or and still that the their there to was were which who whose will with would yet""".split()
+    """a all also already always am an any are as at be been being by currently ever had has have having in is it its
+    just marked never no not now of on only or and still that the their there to was were which who whose will with
+    would yet""".split()
 )
-PREPOSITIONS = frozenset("about across against among at by during for from in inside like of off on outside to toward via with".split())
+PREPOSITIONS = frozenset(
+    "about across against among at by during for from in inside like of off on outside to toward via with".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,8 @@ def tokenise(text: str) -> list[Token]:
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """The stems of a text's words, in order: equal for spellings that differ in case, accents, plural or joining signs."""
+    """The stems of a text's words, in order: equal for spellings that differ in case, accents, plural or joining
+    signs."""
     return tuple(token.stem for token in tokenise(text))
 
 

@@ -33,7 +33,11 @@ def one_day(day: date, now: datetime) -> TimeRange:
 def step(unit: str, count: int = 1) -> relativedelta:
     """A calendar unit as a distance between dates."""
     if unit in ("quarter", "decade", "century"):
-        size = {"quarter": relativedelta(months=3), "decade": relativedelta(years=10), "century": relativedelta(years=100)}
+        size = {
+            "quarter": relativedelta(months=3),
+            "decade": relativedelta(years=10),
+            "century": relativedelta(years=100),
+        }
         return size[unit] * count
     return relativedelta(**{f"{unit}s": count})  # type: ignore[arg-type]
 
@@ -62,7 +66,7 @@ def calendar_unit(unit: str, offset: int, now: datetime) -> TimeRange:
         monday = first_day("week", now.date()) + timedelta(weeks=offset)
         return days(monday + timedelta(days=5), monday + timedelta(days=7), now)
     if unit in EXACT_UNITS:
-        start = now.replace(microsecond=0, **({"second": 0} if unit != "second" else {}))
+        start = now.replace(microsecond=0, second=now.second if unit == "second" else 0)
         start = start.replace(minute=0) if unit == "hour" else start
         return TimeRange(start=moved(start, unit, offset), end=moved(start, unit, offset + 1))
     first = first_day(unit, now.date()) + step(unit, offset)

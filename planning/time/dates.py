@@ -1,7 +1,8 @@
 """Explicit dates: "2026-03-08", "03/04/2026", "March 3rd", "in March", "Q1 2026", "in 2025".
 
-03/04/2026 is March 4th (month first) unless the first number cannot be a month; 3.4.2026 is April 3rd (day first). A date
-without its year is the latest one that has begun: in May 2026, "March" is March 2026 and "November" November 2025.
+03/04/2026 is March 4th (month first) unless the first number cannot be a month; 3.4.2026 is April 3rd (day first). A
+date without its year is the latest one that has begun: in May 2026, "March" is March 2026 and "November" November
+2025.
 """
 
 import re
@@ -117,8 +118,14 @@ def read_month(found: re.Match[str]) -> Atom | None:
     """A month, with or without its year. A name that is also another word needs a cue before it."""
     name, said = found["month"].lower(), found["month"]
     after_others = found.start() > 0 and said[0].isupper() and not found.string.isupper()
-    sure = found["year"] or found["which"] or name in SURE_MONTHS or (name == "march" and after_others) or has_cue(found)
-    to_someone = name in ("march", "may") and said.islower() and re.match(r"\s+(?:to|be|have|i|we)\b", found.string[found.end() :])
+    sure = (
+        found["year"] or found["which"] or name in SURE_MONTHS or (name == "march" and after_others) or has_cue(found)
+    )
+    to_someone = (
+        name in ("march", "may")
+        and said.islower()
+        and re.match(r"\s+(?:to|be|have|i|we)\b", found.string[found.end() :])
+    )
     if to_someone:
         return None
 
@@ -131,7 +138,8 @@ def read_month(found: re.Match[str]) -> Atom | None:
 
 
 def read_which_month(found: re.Match[str]) -> Atom | None:
-    """"last March" is the latest one that is over, "next March" the first that has not begun, "this March" this year's."""
+    """"last March" is the latest one that is over, "next March" the first that has not begun, "this March" this
+    year's."""
     month, offset = MONTHS[found["month"].lower()], offset_of(found["which"])
 
     def resolve(now: datetime) -> TimeRange:
@@ -147,7 +155,8 @@ def read_which_month(found: re.Match[str]) -> Atom | None:
 
 
 def read_part_of_year(found: re.Match[str]) -> Atom | None:
-    """A quarter or half of a year: "Q1 2026", "the second half of last year"; without a year the latest that has begun."""
+    """A quarter or half of a year: "Q1 2026", "the second half of last year"; without a year the latest that has
+    begun."""
     groups = found.groupdict()
     ordinal = (groups.get("nth") or "").lower()
     months = 3 if groups.get("q") or (groups.get("part") or "").lower() == "quarter" else 6
@@ -174,7 +183,9 @@ def read_year(found: re.Match[str]) -> Atom | None:
     if COUNTED.match(rest):
         return None
     year, sure = int(found["year"]), has_cue(found, YEAR_CUE)
-    return Atom(found.start(), found.end(), "year", lambda now: days(date(year, 1, 1), date(year + 1, 1, 1), now), sure=sure)
+    return Atom(
+        found.start(), found.end(), "year", lambda now: days(date(year, 1, 1), date(year + 1, 1, 1), now), sure=sure
+    )
 
 
 def read_decade(found: re.Match[str]) -> Atom | None:
@@ -184,7 +195,8 @@ def read_decade(found: re.Match[str]) -> Atom | None:
 
 
 def read_day_number(found: re.Match[str]) -> Atom | None:
-    """"the 5th", where a word before says that it is a date: the latest 5th that has begun, or of the month that is said."""
+    """"the 5th", where a word before says that it is a date: the latest 5th that has begun, or of the month that is
+    said."""
     number, which = int(found["day"]), found["which"]
 
     def resolve(now: datetime) -> TimeRange:
@@ -201,22 +213,39 @@ def read_day_number(found: re.Match[str]) -> Atom | None:
 def read_week_of(found: re.Match[str]) -> Atom | None:
     """The calendar week that holds a date: "the week of 2026-03-03"."""
     day = date.fromisoformat(found["iso"])
-    return Atom(found.start(), found.end(), "week", lambda now: calendar_unit("week", 0, at_wall_clock(datetime(day.year, day.month, day.day, 12), now)))
+    return Atom(
+        found.start(),
+        found.end(),
+        "week",
+        lambda now: calendar_unit("week", 0, at_wall_clock(datetime(day.year, day.month, day.day, 12), now)),
+    )
 
 
 # "in 2020 dollars", "for 2000 orders": what a number before it counts.
-COUNTED = re.compile(r"\s*(?:[%€$£]|(?!(?:was|is|has|does|as|this|us|vs|plus|versus)\b)[a-z]{2,}[a-rt-z]s\b|usd\b|eur\b|k[gm]\b|people\b)", re.I)
+COUNTED = re.compile(
+    r"\s*(?:[%€$£]|(?!(?:was|is|has|does|as|this|us|vs|plus|versus)\b)[a-z]{2,}[a-rt-z]s\b|usd\b|eur\b|k[gm]\b|people\b)",
+    re.I,
+)
 NTH = r"(?P<nth>st|nd|rd|th)"
 WHICH = rf"(?P<which>{LAST}|{THIS}|{NEXT})"
 OF_YEAR = rf"(?:,?\s+(?:of\s+|in\s+)?(?:(?P<year>{YEAR})|{WHICH_YEAR}))?"
-PART = rf"(?:the\s+)?(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+(?P<part>quarter|half)"
+PART = r"(?:the\s+)?(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+(?P<part>quarter|half)"
 
 DATE_FORMS: tuple[Form, ...] = (
-    form(r"\d{4}([-/])\d{1,2}\1\d{1,2}(?P<clock>[T ]\d{2}:\d{2}(?P<second>:\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?", read_iso),
+    form(
+        r"\d{4}([-/])\d{1,2}\1\d{1,2}(?P<clock>[T ]\d{2}:\d{2}(?P<second>:\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?",
+        read_iso,
+    ),
     form(r"(?P<a>\d{1,2})(?P<sign>[/.])(?P<b>\d{1,2})(?P=sign)(?P<year>\d{4}|\d\d)", read_numeric),
-    form(rf"(?:the\s+)?week\s+of\s+(?P<iso>\d{{4}}-\d\d-\d\d)", read_week_of),
-    form(rf"(?:(?:{WEEKDAY}),?\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>{DAY_OF_MONTH}){NTH}?{OF_YEAR}", read_month_day),
-    form(rf"(?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<day>{DAY_OF_MONTH}){NTH}?\.?\s+(?:of\s+)?(?P<month>{MONTH})\.?{OF_YEAR}", read_month_day),
+    form(r"(?:the\s+)?week\s+of\s+(?P<iso>\d{4}-\d\d-\d\d)", read_week_of),
+    form(
+        rf"(?:(?:{WEEKDAY}),?\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>{DAY_OF_MONTH}){NTH}?{OF_YEAR}",
+        read_month_day,
+    ),
+    form(
+        rf"(?:(?:{WEEKDAY}),?\s+)?(?:the\s+)?(?P<day>{DAY_OF_MONTH}){NTH}?\.?\s+(?:of\s+)?(?P<month>{MONTH})\.?{OF_YEAR}",
+        read_month_day,
+    ),
     form(
         rf"(?P<month>{MONTH})\.?\s+(?P<day>{DAY_OF_MONTH})(?:st|nd|rd|th)?\s*(?:-|–|to|through|until)\s*(?P<last>{DAY_OF_MONTH})"
         rf"(?:st|nd|rd|th)?{OF_YEAR}",

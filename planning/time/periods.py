@@ -1,8 +1,8 @@
 """Times relative to now: "yesterday", "last week", "past three months", "3 days ago", "on Monday", "so far this year".
 
-One unit is the calendar's ("last week" is Monday to Monday), except "the past week", which ends now; several are a window that
-ends now ("last 7 days"). A weekday is the latest that has begun ("on Monday", today included), "last Friday" lies before today,
-"next Monday" after it. Parts of the day: planning.time.words.
+One unit is the calendar's ("last week" is Monday to Monday), except "the past week", which ends now; several are a
+window that ends now ("last 7 days"). A weekday is the latest that has begun ("on Monday", today included), "last
+Friday" lies before today, "next Monday" after it. Parts of the day: planning.time.words.
 """
 
 import re
@@ -100,7 +100,8 @@ def read_ago(found: re.Match[str]) -> Atom | None:
 
 
 def read_age(found: re.Match[str]) -> Atom | None:
-    """"older than 30 days", "more than a week ago", "less than 3 hours old": before or since the moment that long ago."""
+    """"older than 30 days", "more than a week ago", "less than 3 hours old": before or since the moment that long
+    ago."""
     count, unit = whole_number(found["count"]), found["unit"].lower()
     if count is None:
         return None
@@ -116,7 +117,9 @@ def read_age(found: re.Match[str]) -> Atom | None:
 def read_to_date(found: re.Match[str]) -> Atom | None:
     """"year to date", "MTD", "so far this year"."""
     unit = (found["unit"] or found["so_far"] or TO_DATE.get((found["short"] or "").lower(), "")).lower()
-    return Atom(found.start(), found.end(), "to date", lambda now: TimeRange(start=calendar_unit(unit, 0, now).start, end=now))
+    return Atom(
+        found.start(), found.end(), "to date", lambda now: TimeRange(start=calendar_unit(unit, 0, now).start, end=now)
+    )
 
 
 def read_edge(found: re.Match[str]) -> Atom | None:
@@ -171,7 +174,9 @@ PERIOD_FORMS: tuple[Form, ...] = (
         rf"(?:the\s+)?(?P<which>{LAST}|trailing|{NEXT})[\s-]+(?P<count>{NUMBER})[\s-]+(?:full\s+|calendar\s+)?(?P<unit>{ANY_UNIT})s?",
         read_window,
     ),
-    form(rf"(?P<count>an?|{NUMBER})[\s-]+(?P<unit>{ANY_UNIT})s?\s+(?P<way>ago|earlier\s+than\s+now|from\s+now)", read_ago),
+    form(
+        rf"(?P<count>an?|{NUMBER})[\s-]+(?P<unit>{ANY_UNIT})s?\s+(?P<way>ago|earlier\s+than\s+now|from\s+now)", read_ago
+    ),
     form(
         rf"(?:(?P<older>(?:more|longer|older|over)(?:\s+than)?|over)|(?:less|fewer|newer|younger|under)(?:\s+than)?)\s+"
         rf"(?P<count>an?|{NUMBER})[\s-]+(?P<unit>{ANY_UNIT})s?(?:\s+(?P<way>ago|old))?",

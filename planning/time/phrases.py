@@ -1,7 +1,7 @@
 """Time phrases in a text: what is said in one piece, joined in pairs and read with the words around it.
 
-"since", "before", "between" stay outside the phrase, and the range accounts for them. "until", "through" and "by" include
-the day, month or year that is named; "since" starts with it, "after" when it is over.
+"since", "before", "between" stay outside the phrase, and the range accounts for them. "until", "through" and "by"
+include the day, month or year that is named; "since" starts with it, "after" when it is over.
 """
 
 import re
@@ -28,16 +28,23 @@ AND = re.compile(r"\s*(?:and|or|&|,|vs\.?|versus)\s*(?:the\s+)?", re.IGNORECASE)
 BETWEEN = re.compile(r"\bbetween\s+(?:the\s+)?$", re.IGNORECASE)
 FROM = re.compile(r"\bfrom\s+(?:the\s+)?$", re.IGNORECASE)
 COMPARISONS = (
-    ("since", r"since|starting(?:\s+(?:from|on|in|with))?|on\s+or\s+after|(?:no|not)\s+(?:earlier|sooner)\s+than|beginning(?:\s+(?:in|on))?"),
+    (
+        "since",
+        r"since|starting(?:\s+(?:from|on|in|with))?|on\s+or\s+after|(?:no|not)\s+(?:earlier|sooner)\s+than|beginning(?:\s+(?:in|on))?",
+    ),
     ("after", r"after|later\s+than|newer\s+than|more\s+recent\s+than|past"),
     ("until", r"until|till|til|through|by|up\s+to|on\s+or\s+before|(?:no|not)\s+later\s+than"),
     ("before", r"before|prior\s+to|earlier\s+than|older\s+than"),
 )
 BEFORE_IT = tuple(
-    (name, re.compile(rf"(?<!\w)(?:{words})(?:\s+(?:in|on))?\s+(?:the\s+)?$", re.IGNORECASE)) for name, words in COMPARISONS
+    (name, re.compile(rf"(?<!\w)(?:{words})(?:\s+(?:in|on))?\s+(?:the\s+)?$", re.IGNORECASE))
+    for name, words in COMPARISONS
 )
 BEHIND_IT = (
-    ("since", re.compile(r"\s*(?:on(?:wards?)?\b(?!\s+\w)|onwards?\b|(?:or|and)\s+(?:later|after|newer)\b)", re.IGNORECASE)),
+    (
+        "since",
+        re.compile(r"\s*(?:on(?:wards?)?\b(?!\s+\w)|onwards?\b|(?:or|and)\s+(?:later|after|newer)\b)", re.IGNORECASE),
+    ),
     ("until", re.compile(r"\s*(?:or|and)\s+(?:earlier|before|older)\b", re.IGNORECASE)),
 )
 
@@ -51,13 +58,16 @@ def find_time_phrases(text: str, now: datetime) -> list[Phrase]:
 
 
 def resolve_time_phrase(phrase: str, now: datetime) -> TimeRange:
-    """The range of a phrase that is nothing but a time, such as a parameter's default "last month". Raises ParameterError."""
+    """The range of a phrase that is nothing but a time, such as a parameter's default "last month". Raises
+    ParameterError."""
     # The bare month or year of a default needs no preposition.
     for prefix in ("", "in "):
         found = find_time_phrases(prefix + phrase, now)
         if len(found) == 1 and is_all(prefix + phrase, found[0]):
             return found[0][2]
-    raise ParameterError(f'"{phrase}" is not a time that can be read: say it like "last month", "2026-03-08" or "since Monday".')
+    raise ParameterError(
+        f'"{phrase}" is not a time that can be read: say it like "last month", "2026-03-08" or "since Monday".'
+    )
 
 
 def is_all(text: str, phrase: Phrase) -> bool:
@@ -83,9 +93,12 @@ def read_atoms(text: str, now: datetime) -> Iterator[Atom]:
 
 
 def longest_first(atoms: list[Atom]) -> list[Atom]:
-    """Of atoms that overlap only the longest, a sure one before one that needs its neighbour; in the order of the text."""
+    """Of atoms that overlap only the longest, a sure one before one that needs its neighbour; in the order of the
+    text."""
     kept: list[Atom] = []
-    for atom in sorted(atoms, key=lambda atom: (-(atom.end - atom.start), not atom.sure, atom.kind == "ago", atom.start)):
+    for atom in sorted(
+        atoms, key=lambda atom: (-(atom.end - atom.start), not atom.sure, atom.kind == "ago", atom.start)
+    ):
         if all(atom.end <= other.start or atom.start >= other.end for other in kept):
             kept.append(atom)
     return sorted(kept, key=lambda atom: atom.start)
@@ -113,7 +126,8 @@ def read_phrases(text: str, atoms: list[Atom], now: datetime) -> Iterator[Phrase
 
 
 def read_pair(text: str, first: Atom, second: Atom, now: datetime) -> Phrase | None:
-    """"between March and May", "from Monday to Friday", "March to May": from the start of one to the end of the other."""
+    """"between March and May", "from Monday to Friday", "March to May": from the start of one to the end of the
+    other."""
     between, before = text[first.end : second.start], text[: first.start]
     is_pair = JOIN.fullmatch(between) or (AND.fullmatch(between) and BETWEEN.search(before))
     if not is_pair or "," in between:

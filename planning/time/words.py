@@ -30,8 +30,8 @@ WEEKDAYS = {
     )
     for name in names
 }  # fmt: skip
-# Months that are nothing else, so that "January orders" needs no preposition; "May", "April", "June" and "August" are also
-# people, "march" also walks, and short forms such as "Jan" and "mar" are other words.
+# Months that are nothing else, so that "January orders" needs no preposition; "May", "April", "June" and "August" are
+# also people, "march" also walks, and short forms such as "Jan" and "mar" are other words.
 SURE_MONTHS = frozenset("january february july september october november december".split())
 
 MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
