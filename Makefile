@@ -64,5 +64,6 @@ lock: ## Lock all packages again, by hash and without naming a host (ARGS=--upgr
 	lock --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean: ## Remove the environment, all that was built, and .qkva with its databases
+	@if [ -d .qkva ] && [ -x "$(BIN)/qkva" ]; then "$(BIN)/qkva" demo --stop >/dev/null 2>&1 || true; fi
 	@rm -rf "$(VENV)" .qkva .langgraph_api build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,6 +25,13 @@ KEPT = (
 )
 """What the host's commands see: no setting of ours, and pip's own configuration."""
 OUR_NAMES = "import importlib.metadata as m; print('\\n'.join(sorted({f.parts[0] for f in m.files('qkva')})))"
+IMPORT_ALL = """
+import importlib, pkgutil, qkva
+for module in pkgutil.walk_packages(qkva.__path__, "qkva."):
+    if not module.name.startswith("qkva.migrations"):  # Alembic runs those in a context of its own
+        importlib.import_module(module.name)
+"""
+"""A package of the lock's dev group that the wheel needs would be missing here."""
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -63,6 +70,7 @@ def check_wheel(wheel: Path, python: str) -> str:
         if set(ours) - {".."} != {"qkva"}:  # ".." is bin/qkva
             sys.exit(f"the wheel puts {ours} into site-packages, and should put nothing but qkva there")
 
+        run(env / "python", "-W", "error::SyntaxWarning", "-c", IMPORT_ALL, cwd=place)
         host = Path(shutil.copytree(HOST_APP, place / "host app"))
         return run(env / "qkva", "demo", cwd=host) + run(env / "python", "app.py", cwd=host)
 

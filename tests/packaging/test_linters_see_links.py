@@ -14,7 +14,7 @@ def test_mypy_finds_planted_error(copied_project: Path, run_tool):
     done = run_tool(copied_project, "mypy", "--cache-dir", str(copied_project / ".mypy_cache"))
 
     assert "planted.py:3: error: Incompatible types in assignment" in done.stdout
-    assert done.stdout.splitlines()[-1].startswith("Found 1 error in 1 file"), done.stdout
+    assert done.returncode == 1
 
 
 def lint_imports(project: Path) -> subprocess.CompletedProcess[str]:
