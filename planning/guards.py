@@ -1,0 +1,111 @@
+"""What a cosine is blind to: the first thing in which two questions contradict each other."""
+
+from qkva.planning.lexicon import PERSONS, TIME_NOUNS
+from qkva.planning.query_form import QueryForm
+from qkva.planning.question_form import QuestionForm
+from qkva.planning.synonyms import same_word
+
+NAMES = {
+    "max": "the most", "min": "the least", "latest": "the latest", "earliest": "the earliest", "gt": "more than",
+    "lt": "less than", "ge": "at least", "le": "at most", "not": "a negation", "count": "a count", "sum": "a sum",
+    "average": "an average", "each": "“each”", "both": "“both”", "either": "“or”", "only": "“only”", "good": "“good”",
+    "hard": "difficulty", "easy": "ease", "distinct": "“distinct”", "percent": "a share", "other": "“other”",
+}  # fmt: skip
+TIME_MARKS = frozenset({"since", "before", "after", "until", "between"})
+_PLACES = frozenset("place location country city room building address".split())
+
+
+def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, *, by_intent: bool) -> str | None:
+    """A sentence naming the contradiction; None where there is none."""
+    return (
+        _kinds(asked, stored, query)
+        or _marks(asked, stored)
+        or (None if by_intent else _attached(asked, stored))
+        or _asked_thing(asked, stored)
+        or _scope(asked, stored)
+        or (None if by_intent else _order(asked, stored, query))
+    )
+
+
+def _kinds(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> str | None:
+    if kinds_agree(asked, stored, query):
+        return None
+    return f"one asks for {_kind(asked)}, the other for {_kind(stored)}"
+
+
+def kinds_agree(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> bool:
+    """Whether both want the same kind of answer."""
+    kinds = {asked.ask.kind, stored.ask.kind}
+    if len(kinds) == 1:
+        return True
+    things = set(asked.ask.asked) | set(stored.ask.asked)
+    listed = asked if asked.ask.kind == "list" else stored
+    if kinds == {"who", "list"}:
+        return bool(PERSONS & set(listed.ask.asked))
+    if kinds == {"when", "list"}:
+        return bool(TIME_NOUNS & things)
+    if kinds == {"where", "list"}:
+        return bool(_PLACES & things)
+    if kinds == {"much", "list"}:
+        return "sum" in listed.marks and "sum" in query.aggregates
+    return False
+
+
+def _kind(form: QuestionForm) -> str:
+    return {"yes_no": "yes or no", "count": "a count", "list": "a list", "much": "an amount"}.get(
+        form.ask.kind, f"“{form.ask.kind}”"
+    )
+
+
+def _marks(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    # The range of a time slot accounts for "since" and "before"; whether the plan can carry it is the slots' matter.
+    timed = TIME_MARKS if _has_time(asked) and _has_time(stored) else frozenset()
+    differing = (asked.marks ^ stored.marks) - timed
+    if {asked.ask.kind, stored.ask.kind} == {"much", "list"}:
+        differing = differing - {"sum"}
+    for mark in sorted(differing):
+        side = "this question" if mark in asked.marks else "the stored one"
+        return f"only {side} says {NAMES.get(mark, f'“{mark}”')}"
+    return None
+
+
+def _has_time(form: QuestionForm) -> bool:
+    return any(slot.label == "time" for slot in form.slots)
+
+
+def _attached(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    for mark, word in asked.attached:
+        if not any(m == mark and same_word(w, word) for m, w in stored.attached):
+            return f"{NAMES[mark]} belongs to “{word}” in one of them only"
+    return None if len(asked.attached) == len(stored.attached) else "a superlative belongs to another word"
+
+
+def _asked_thing(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    a, b = asked.ask.asked, stored.ask.asked
+    if not a or not b or {asked.ask.kind, stored.ask.kind} in ({"who", "list"}, {"when", "list"}, {"where", "list"}):
+        return None
+    if any(same_word(x, y) for x in a for y in b):
+        return None
+    return f"one asks for “{' '.join(a)}”, the other for “{' '.join(b)}”"
+
+
+def _scope(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    if asked.personal != stored.personal:
+        return "only one is about the asker"
+    if ("future" in asked.tenses) != ("future" in stored.tenses):
+        return "only one is about the future"
+    if {"past", "present"} <= asked.tenses ^ stored.tenses:
+        return "one is about the past, the other about the present"
+    return None
+
+
+def _order(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> str | None:
+    """Where order carries meaning, what both say must come in the same order."""
+    labels = [slot.label for slot in asked.slots]
+    risky = "not" in asked.marks or "either" in asked.marks or len(set(labels)) != len(labels) or query.has_subquery
+    if not risky or asked.sequence == stored.sequence:
+        return None
+    shared = set(asked.sequence) & set(stored.sequence)
+    if [w for w in asked.sequence if w in shared] == [w for w in stored.sequence if w in shared]:
+        return None
+    return "the order of words may change the meaning here"

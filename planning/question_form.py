@@ -1,0 +1,242 @@
+"""What a masked question says, apart from its values: content, marks, the kind of ask, what is asked, slots and order.
+
+    "how many orders did ‹customers.name› place ‹time›?"
+    content ("order",)   ask "count"   asked ("order",)   slots (customers.name, time)
+
+Both sides of a comparison are read by the same function, so a stored key needs nothing but its masked text.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from qkva.planning.asked import Ask, read_ask
+from qkva.planning.lexicon import (
+    DIRECTIONS,
+    FUNCTION_WORDS,
+    KEPT_BESIDE_MARK,
+    LIGHT_VERBS,
+    MARKS,
+    PHRASE_MARKS,
+    PLAIN_PREPOSITIONS,
+    TIME_NOUNS,
+)
+from qkva.planning.question_tokens import Token, read_tokens, words_of
+
+_NAMING_COLUMNS = frozenset("name title id key number code label email".split())
+_ARTICLES = frozenset("the a an this that these those my our all any same".split())
+_SUPERLATIVES = ("max", "min", "latest", "earliest")
+
+
+@dataclass(frozen=True)
+class SlotRole:
+    """A slot as the words around it describe it."""
+
+    label: str
+    direction: str
+    """ "from", "to", "since", "before", "gt", "not" …; "" for a plain one."""
+    cue: str
+    """The nearest content word in front of it, or ""."""
+
+
+@dataclass(frozen=True)
+class QuestionForm:
+    """The reading of one masked question."""
+
+    content: tuple[str, ...]
+    """Content lemmas in order, with repetition."""
+    marks: frozenset[str]
+    ask: Ask
+    slots: tuple[SlotRole, ...]
+    sequence: tuple[str, ...]
+    """Content, marks and slots in the order of the text: what decides when who did what to whom matters."""
+    attached: frozenset[tuple[str, str]]
+    """Each superlative with the content word that it belongs to."""
+    tenses: frozenset[str]
+    """Of "past", "present", "future": those that an auxiliary says."""
+    personal: bool
+    """Whether it is about the asker: "my", "I have"."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """The canonical key: equal for questions that say the same in other words and another order."""
+        return (
+            tuple(sorted(self.content)),
+            tuple(sorted(self.marks)),
+            self.ask.kind,
+            tuple(sorted((slot.label, slot.direction) for slot in self.slots)),
+            tuple(sorted(self.attached)),
+            "future" in self.tenses,
+            self.personal,
+        )
+
+
+@lru_cache(maxsize=20_000)
+def read_question_form(masked: str) -> QuestionForm:
+    """Read one masked question; about 60 µs, then cached."""
+    tokens = read_tokens(masked)
+    ask = read_ask(tokens)
+    content: list[str] = []
+    sequence: list[str] = []
+    marks: Counter[str] = Counter()
+    for at, token in enumerate(tokens):
+        if token.label is not None:
+            sequence.append(f"‹{token.label}›")
+            continue
+        mark = _mark_of(tokens, at, ask)
+        if mark:
+            marks[mark] += 1
+            sequence.append(f"#{mark}")
+        if _is_content(tokens, at, mark):
+            content.append(token.lemma)
+            sequence.append(token.lemma)
+    return QuestionForm(
+        content=tuple(content),
+        marks=frozenset(marks),
+        ask=ask,
+        slots=tuple(_role_of(tokens, at) for at, token in enumerate(tokens) if token.label is not None),
+        sequence=tuple(sequence),
+        attached=_attachments(tokens, ask),
+        tenses=_tenses(tokens),
+        personal=_is_personal(tokens),
+    )
+
+
+def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
+    word = tokens[at].word
+    if word in PHRASE_MARKS:
+        return PHRASE_MARKS[word]
+    if word == "<count>":
+        return None if at == ask.at else "count"
+    mark = MARKS.get(word)
+    following = tokens[at + 1] if at + 1 < len(tokens) else None
+    if mark in ("gt", "lt") and word in ("over", "under", "within", "more", "below", "above"):
+        # "over" a number compares; "all over", "more orders" and "within the team" do not always.
+        return mark if following is not None and following.label is not None else None
+    if mark == "sum" and ask.kind == "count":
+        return None  # "total number of" is a count
+    if mark == "either" and word == "or" and following is not None and following.word in ("not", "so"):
+        return None
+    if word == "not" and at > 0 and tokens[at - 1].word == "or":
+        return None
+    return mark
+
+
+def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:
+    token = tokens[at]
+    word = token.word
+    if word.startswith("<") or not word[0].isalnum():
+        return False
+    if word in MARKS and (mark or word in FUNCTION_WORDS) and word not in KEPT_BESIDE_MARK:
+        return False
+    if word in FUNCTION_WORDS or word in LIGHT_VERBS or word in ("next", "upcoming"):
+        return word in KEPT_BESIDE_MARK
+    if word in ("count", "number") and (at == 0 or tokens[at - 1].label is None) and _heads_count(tokens, at):
+        return False
+    if word == "place" and (at == 0 or tokens[at - 1].word not in ("the", "a", "which", "what", "this")):
+        return False
+    return not _names_slot_type(tokens, at)
+
+
+def _heads_count(tokens: Sequence[Token], at: int) -> bool:
+    return tokens[at].word == "count" and all(
+        token.word in FUNCTION_WORDS or not token.word[0].isalnum() for token in tokens[:at]
+    )
+
+
+def _names_slot_type(tokens: Sequence[Token], at: int) -> bool:
+    """Whether the word only says what kind of value stands beside it: "customer ‹customers.name›", "‹status› status"."""
+    lemma = tokens[at].lemma
+    if (
+        at + 1 < len(tokens)
+        and (label := tokens[at + 1].label) is not None
+        and lemma in _type_words(label, before=True)
+    ):
+        return True
+    return at > 0 and (label := tokens[at - 1].label) is not None and lemma in _type_words(label, before=False)
+
+
+@lru_cache(maxsize=2_000)
+def _type_words(label: str, *, before: bool) -> frozenset[str]:
+    if label in ("time", "date") and before:
+        return TIME_NOUNS
+    table, _, column = label.rpartition(".")
+    words = set(words_of(column))
+    if before and words & _NAMING_COLUMNS:
+        words |= set(words_of(table)[-1:])
+    return frozenset(words)
+
+
+def _role_of(tokens: Sequence[Token], at: int) -> SlotRole:
+    label = tokens[at].label or ""
+    direction, cue = "", ""
+    for back in range(at - 1, max(-1, at - 5), -1):
+        token = tokens[back]
+        if token.label is not None:
+            break
+        if token.word in DIRECTIONS:
+            direction = DIRECTIONS[token.word]
+            break
+        if token.word in PLAIN_PREPOSITIONS or not token.word[0].isalnum():
+            break
+        if token.word not in _ARTICLES and not _names_slot_type(tokens, back):
+            cue = token.lemma
+            break
+    if direction == "" and at + 2 < len(tokens) and tokens[at + 1].word == "to" and tokens[at + 2].label is not None:
+        direction = "from"
+    after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+    if after in ("<ge>", "<le>"):
+        direction = PHRASE_MARKS[after]
+    return SlotRole(label, direction, cue)
+
+
+def _attachments(tokens: Sequence[Token], ask: Ask) -> frozenset[tuple[str, str]]:
+    """ "smallest state" and "state with the smallest area" differ in nothing else."""
+    found = set()
+    for at, token in enumerate(tokens):
+        mark = MARKS.get(token.word)
+        if mark not in _SUPERLATIVES:
+            continue
+        owner = ask.asked[-1] if ask.asked else ""
+        for token_after in tokens[at + 1 : at + 6]:
+            if token_after.label in ("number", "ordinal"):
+                continue  # "top 5 customers"
+            if token_after.label is not None:
+                owner = "‹›"
+                break
+            word = token_after.word
+            if word[0].isalnum() and word not in FUNCTION_WORDS and word not in MARKS:
+                owner = token_after.lemma
+                break
+        found.add((mark, owner))
+    return frozenset(found)
+
+
+def _tenses(tokens: Sequence[Token]) -> frozenset[str]:
+    words = [token.word for token in tokens]
+    said = set()
+    if any(word in ("will", "upcoming", "next") for word in words):
+        said.add("future")
+    if any(word in ("did", "had", "previously", "formerly", "been") for word in words):
+        said.add("past")
+    if any(word in ("does", "currently") for word in words):
+        said.add("present")
+    return frozenset(said)
+
+
+def _is_personal(tokens: Sequence[Token]) -> bool:
+    words = [token.word for token in tokens]
+    for at, word in enumerate(words):
+        if word in ("my", "mine", "myself"):
+            return True
+        following = words[at + 1] if at + 1 < len(words) else ""
+        before = words[at - 1] if at else ""
+        if word == "i" and (
+            following in ("have", "take", "taken", "had", "did", "made", "sent", "own", "assigned")
+            or before in ("can", "should", "could", "did", "have", "must", "do", "am")
+        ):
+            return True
+        if word == "me" and before in ("to", "from", "by", "for", "with", "of", "at"):
+            return True
+    return False
