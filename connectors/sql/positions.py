@@ -1,0 +1,49 @@
+"""Where a placeholder may stand: for a value, never for a name, a keyword or an order."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from qkva.connectors.sql.binds import MARK, number_of
+from qkva.contracts.errors import PlanRejected
+
+_NAMES = (exp.Table, exp.From, exp.Dot, exp.Column, exp.Join, exp.TableAlias, exp.Collate, exp.DataType)
+_ORDERS = (exp.Ordered, exp.Order, exp.Group, exp.Distinct, exp.Rollup, exp.Cube, exp.GroupingSets, exp.Window)
+_KEYWORDS = (exp.Extract, exp.Interval, exp.TableSample)
+
+
+def check_positions(tree: exp.Query, names: Sequence[str]) -> None:
+    """Refuse a placeholder in the place of anything but a value; `names` by number. Raises PlanRejected."""
+    for node in tree.walk():
+        if isinstance(node, exp.Placeholder):
+            if not str(node.this).startswith(MARK):
+                raise PlanRejected("The query has a bind of another spelling: write every parameter as {name}.")
+            _check_position(node, names[number_of(node)])
+        elif isinstance(node, exp.Parameter):
+            raise PlanRejected("The query has a bind of another spelling: write every parameter as {name}.")
+        elif MARK in _own_text(node).lower():
+            raise PlanRejected(
+                "A parameter may not stand inside quotes or a name: write '%' || {name} || '%' for a part of a text, "
+                "{name} * interval '1 day' for a number of days."
+            )
+
+
+def _check_position(node: exp.Placeholder, name: str) -> None:
+    parent = node.parent
+    while isinstance(parent, (exp.Paren, exp.Cast)):
+        parent = parent.parent
+    if isinstance(parent, exp.Alias):
+        parent = parent.parent
+    if isinstance(parent, _NAMES):
+        raise PlanRejected(f'The parameter "{name}" stands for a table or a column; only values can be parameters.')
+    if isinstance(parent, _ORDERS):
+        raise PlanRejected(f'The parameter "{name}" stands for an order or a group; only values can be parameters.')
+    if isinstance(parent, _KEYWORDS):
+        raise PlanRejected(f'The parameter "{name}" stands for a keyword; only values can be parameters.')
+    if isinstance(parent, exp.Select):
+        raise PlanRejected(f'The parameter "{name}" alone is a column of the result; select what the source holds.')
+
+
+def _own_text(node: exp.Expr) -> str:
+    """All text that belongs to the node itself: names, literals, aliases kept as plain strings."""
+    return " ".join(value for value in node.args.values() if isinstance(value, str))

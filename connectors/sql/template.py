@@ -1,0 +1,123 @@
+"""Turn a query template into a statement with numbered binds.
+
+Values are never written into the statement: each `{placeholder}` becomes `$n` with a cast, so the tree is the same for
+every value. In order: parse, check (guard, columns), check where the placeholders stand, leave out the conditions of
+what was not said, bind the rest, regenerate.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
+from qkva.connectors.sql.catalog import Catalog, described_tables
+from qkva.connectors.sql.columns import check_columns
+from qkva.connectors.sql.guard import check_query, parse_query, refusal
+from qkva.connectors.sql.positions import check_positions
+from qkva.contracts.errors import PlanRejected
+from qkva.contracts.plan import PLACEHOLDER, Parameter, ParamType
+
+Part = tuple[str, str | None]
+"""A parameter's name and, for a time range, its side."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A checked statement, ready for values."""
+
+    sql: str
+    binds: tuple[Bind, ...]
+    """In the order of their numbers."""
+    tables: tuple[str, ...]
+    """Described names of the tables it reads, in order."""
+    tree: exp.Query
+    """As it was checked; for messages about it."""
+
+
+def compile_template(
+    query: str, params: Sequence[Parameter], catalog: Catalog, missing: frozenset[str] = frozenset()
+) -> Compiled:
+    """Check a template and give its statement; the conditions that use a `missing` parameter are left out.
+
+    Raises PlanRejected, saying which rule or which parameter.
+    """
+    tree, parts = _parse(query)
+    _check_parts(parts, params)
+    check_query(tree, catalog)
+    check_columns(tree, catalog)
+    check_positions(tree, [name for name, _ in parts])
+    checked = tree.copy()
+    _drop_conditions(tree, parts, missing)
+    binds = bind_placeholders(tree, parts, params, catalog)
+    tables = tuple(table.name for table in described_tables(tree, catalog))
+    return Compiled(sql=tree.sql("postgres", comments=False), binds=tuple(binds), tables=tables, tree=checked)
+
+
+def check_parameters(query: str, params: Sequence[Parameter]) -> None:
+    """Refuse a declared parameter that the query does not use. Raises PlanRejected naming it."""
+    tree, parts = _parse(query)
+    used = {parts[number_of(node)][0] for node in tree.find_all(exp.Placeholder)}
+    for param in params:
+        if param.name not in used:
+            raise PlanRejected(f'The parameter "{param.name}" is declared, but the query does not use it.')
+
+
+def _parse(query: str) -> tuple[exp.Query, list[Part]]:
+    """The tree with a numbered placeholder per part, and the parts by number."""
+    if MARK in query:
+        raise refusal("name", f"names may not contain {MARK}")
+    parts: list[Part] = []
+
+    def number(found: re.Match[str]) -> str:
+        part = (found[1], found[2])
+        if part not in parts:
+            parts.append(part)
+        return f":{MARK}{parts.index(part)}"
+
+    tree = parse_query(PLACEHOLDER.sub(number, query))
+    for interval in list(tree.find_all(exp.Interval)):  # the parser reads INTERVAL :p as a text
+        text = interval.this
+        if isinstance(text, exp.Literal) and interval.args.get("unit") is None and text.this.startswith(MARK):
+            interval.replace(exp.cast(exp.Placeholder(this=text.this), "interval"))
+    return tree, parts
+
+
+def _check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
+    declared = {param.name: param for param in params}
+    for name, side in parts:
+        if name not in declared:
+            raise PlanRejected(f'The query uses the parameter "{name}", which is not declared.')
+        is_range = declared[name].type == ParamType.TIME_RANGE
+        if is_range and side is None:
+            raise PlanRejected(f'"{name}" is a time range: write {{{name}.start}} and {{{name}.end}} in the query.')
+        if side is not None and not is_range:
+            raise PlanRejected(f'"{name}" is no time range, so the query cannot use {{{name}.{side}}}.')
+
+
+def _drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]) -> None:
+    """Replace by TRUE each AND-ed condition that uses a missing parameter; elsewhere the parameter stays, as NULL."""
+    for node in list(tree.find_all(exp.Placeholder)):
+        if parts[number_of(node)][0] in missing:
+            condition = _condition_of(node)
+            if condition is not None:
+                condition.replace(exp.true())
+
+
+def _condition_of(node: exp.Expr) -> exp.Expr | None:
+    """The AND-ed part of the nearest WHERE, HAVING or ON around a placeholder; None in a SELECT list, a LIMIT …"""
+    path = [node]
+    while (parent := path[-1].parent) is not None:
+        on_join = isinstance(parent, exp.Join) and path[-1].arg_key == "on"
+        if on_join or isinstance(parent, (exp.Where, exp.Having)):
+            condition = path.pop()
+            while isinstance(condition, (exp.And, exp.Paren)) and _holds_and(condition):
+                condition = path.pop()
+            return condition
+        path.append(parent)
+    return None
+
+
+def _holds_and(condition: exp.Expr) -> bool:
+    return isinstance(condition.unnest(), exp.And)
