@@ -4,7 +4,7 @@ schema modes take them and small models manage them."""
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from qkva.contracts.plan import Parameter, ParamType
 
@@ -15,6 +15,16 @@ def null_words(value: Any) -> Any:
 
 
 OptionalText = Annotated[str | None, BeforeValidator(null_words)]
+
+
+def bare_name(value: str) -> str:
+    """A placeholder's name without the braces and sides that models copy: "{period.start}" is period."""
+    return value.strip().strip("{}").removesuffix(".start").removesuffix(".end").strip()
+
+
+def first_of_each_name(params: list["PlanParam"]) -> list["PlanParam"]:
+    """One entry per name: the two sides of a time range are one parameter."""
+    return list({param.name: param for param in reversed(params)}.values())[::-1]
 
 
 class StandaloneForm(BaseModel):
@@ -35,21 +45,21 @@ class RouteForm(BaseModel):
 class PlanParam(BaseModel):
     """One placeholder of a planned query."""
 
-    name: str = Field(description="as in the braces")
+    name: Annotated[str, AfterValidator(bare_name)] = Field(description="as in the braces")
     type: Literal["text", "integer", "number", "date", "datetime", "time_range", "boolean", "list"]
     column: OptionalText = Field(description="table.column")
-    description: OptionalText = Field(description="a few words")
+    description: OptionalText = Field(description="a few words, or null")
     value: OptionalText = Field(description="what this question says")
 
 
 class PlanForm(BaseModel):
-    """A planned query."""
+    """A planned query. `answerable` comes late: a model writes in order, and so decides it with the query in sight."""
 
+    key_text: str = Field(description="the kind of question, at most 12 words, no names, numbers or dates")
+    query: str = Field(description="with {placeholders} instead of values")
+    params: Annotated[list[PlanParam], AfterValidator(first_of_each_name)]
     answerable: bool
-    query: str = Field(description="with {placeholders}, without values")
-    params: list[PlanParam]
-    key_text: str = Field(description="the kind of question in at most 12 words, without values")
-    why: str = Field(description="a few words")
+    why: OptionalText = Field(description="null, or what is missing if it is not answerable")
 
 
 JSON_TYPES: dict[ParamType, Any] = {

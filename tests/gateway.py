@@ -31,7 +31,8 @@ Fault = Literal[
     "truncated",  # half of the text, finish_reason "length"
     "wrong_json",  # the body is no JSON
     "wrong_form",  # the body is an object of another kind
-    "no_choices",
+    "no_choices",  # and no vectors
+    "fewer",  # one vector too few
     "null_content",
     "refusal",
     "error_chunk",  # a stream that ends with an error object; else a 500
@@ -62,6 +63,9 @@ class Gateway:
     honours_dimensions: bool = True
     retry_after: str = "0.01"
     models: tuple[str, ...] = ("test-model", "test-embedding")
+    error_message: str = "the test wants it so"
+    chunk_pause: float = 0.0
+    """Seconds between the chunks of a stream."""
     requests: list[Request] = field(default_factory=list)
 
     _rules: list[_Rule] = field(default_factory=list)

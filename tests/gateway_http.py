@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import threading
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -43,6 +44,8 @@ class Brain(Protocol):
     honours_dimensions: bool
     retry_after: str
     models: tuple[str, ...]
+    error_message: str
+    chunk_pause: float
     closing: threading.Event
 
     def take(self, request: Request) -> str | None: ...
@@ -107,7 +110,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _fail_early(self, fault: str, *, streams: bool) -> bool:
         if fault.isdigit():
-            self._send_error(int(fault), "the test wants it so", retry_after=self.gateway.retry_after)
+            self._send_error(int(fault), self.gateway.error_message, retry_after=self.gateway.retry_after)
         elif fault == "hang" or (fault == "stall" and not streams):
             self.gateway.closing.wait(60)
             self._drop()
@@ -127,7 +130,8 @@ class Handler(BaseHTTPRequestHandler):
         asked = request.body.get("dimensions")
         width = asked if asked and self.gateway.honours_dimensions else self.gateway.width
         as_base64 = request.body.get("encoding_format") == "base64"
-        vectors = [] if fault == "no_choices" else [embedding(each, width) for each in texts]
+        texts = {"no_choices": [], "fewer": texts[:-1]}.get(fault or "", texts)
+        vectors = [embedding(each, width) for each in texts]
         data = [
             {"object": "embedding", "index": number, "embedding": _packed(vector) if as_base64 else vector.tolist()}
             for number, vector in enumerate(vectors)
@@ -171,6 +175,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault in ("cut", "error_chunk", "stall"):
             deltas = deltas[: 1 + len(words) // 2]
         for delta in deltas if fault != "no_choices" else []:
+            time.sleep(self.gateway.chunk_pause)
             self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
         if fault == "stall":
             self.gateway.closing.wait(60)
