@@ -24,7 +24,10 @@ def bare_name(value: str) -> str:
 
 def first_of_each_name(params: list["PlanParam"]) -> list["PlanParam"]:
     """One entry per name: the two sides of a time range are one parameter."""
-    return list({param.name: param for param in reversed(params)}.values())[::-1]
+    named: dict[str, PlanParam] = {}
+    for param in params:
+        named.setdefault(param.name, param)
+    return list(named.values())
 
 
 class StandaloneForm(BaseModel):
