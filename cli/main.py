@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -27,6 +28,7 @@ UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 app = typer.Typer(
     help="Ask questions of your own data: plan once, run live every time.",
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -120,6 +122,9 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         silence_stdout()
         return 1
+    except Exception as error:  # noqa: BLE001  the edge of the process: also what nobody foresaw is said, with its place
+        traceback.print_exc()
+        return fail(f"This is a bug in qkva ({type(error).__name__}); please report what is printed above.", 1, as_json)
     if code == STOPPED:
         return fail("Stopped.", STOPPED, as_json)
     return code or 0
@@ -139,7 +144,7 @@ def fail(message: str, code: int, as_json: bool) -> int:
     """One sentence on standard error; with --json one object on standard output, whatever happened."""
     if as_json:
         typer.echo(json.dumps({"status": "error", "error": message}, ensure_ascii=False))
-    else:
+    elif message:
         typer.echo(message, err=True)
     return code
 
