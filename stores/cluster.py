@@ -23,6 +23,8 @@ PORT = 5432
 MAX_SOCKET_BYTES = 103
 """Of a socket's path: 107 on Linux, 103 on macOS."""
 START_TIMEOUT_SEC = 60
+NO_PID = 2**30
+"""Above every kernel's largest."""
 COMPLAINT = re.compile(r"(?:FATAL|PANIC|error): +")
 
 SETTINGS = {
@@ -42,35 +44,33 @@ class Cluster:
         self.folder = folder
         self.data = folder / "data"
         self.log = self.data / "server.log"
+        self._pid_file = self.data / "postmaster.pid"
         self._programs = _find_programs()
 
     @property
     def socket_dir(self) -> Path:
         """Where the running server's socket is, as it says itself."""
-        return Path((self.data / "postmaster.pid").read_text().splitlines()[4])
+        return Path(self._pid_file.read_text().splitlines()[4])
 
     def is_initialised(self) -> bool:
         """Whether there is a whole cluster."""
         return (self.data / "PG_VERSION").exists()
 
     def is_alive(self) -> bool:
-        """Whether the server process of this folder lives; a stale pid file of a killed one is removed.
-
-        PostgreSQL would refuse to start if its old pid had gone to another program, as happens in containers.
-        """
-        pid_file = self.data / "postmaster.pid"
+        """Whether the server process of this folder lives."""
         try:
-            pid = int(pid_file.read_text().split("\n", 1)[0])
+            pid = int(self._pid_file.read_text().split("\n", 1)[0])
             os.kill(pid, 0)
         except (FileNotFoundError, ProcessLookupError, ValueError):
             return False
         except PermissionError:
-            pass  # it lives, under another account
-        command = Path(f"/proc/{pid}/cmdline")
-        if command.exists() and os.fsencode(self.data) not in command.read_bytes():
-            pid_file.unlink()
+            return False  # the pid of another account's program
+        if not Path("/proc/self").exists():
+            return True
+        try:
+            return Path(f"/proc/{pid}/cwd").readlink() == self.data
+        except OSError:  # a killed server that nobody reaps, or another program
             return False
-        return True
 
     def initialise(self) -> None:
         """Make the cluster beside its place and move it there whole, so that a kill leaves no half of it."""
@@ -92,12 +92,13 @@ class Cluster:
 
     def start(self, options: Mapping[str, str]) -> None:
         """Start the server and wait until it accepts connections (0.11 s; more when it recovers from a crash)."""
+        self._disown_lock_files()
         self.log.unlink(missing_ok=True)
         settings = {**SETTINGS, **options, "unix_socket_directories": f'"{self._choose_socket_dir()}"'}
         words = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         done = self._run(
-            self.data, "pg_ctl", "start", "-D", str(self.data), "-w", "-t", str(START_TIMEOUT_SEC),
-            "-l", str(self.log), "-o", shlex.join(words),
+            self.data, "pg_ctl", "start", "-D", ".", "-l", self.log.name, "-o", shlex.join(words),
+            "-w", "-t", str(START_TIMEOUT_SEC),
         )  # fmt: skip
         if done.returncode != 0:
             log = self.log.read_text(errors="replace") if self.log.exists() else ""
@@ -108,9 +109,20 @@ class Cluster:
         if not self.is_alive():
             return
         socket_dir = self.socket_dir
-        self._run(self.data, "pg_ctl", "stop", "-D", str(self.data), "-w", "-m", "fast")
+        self._run(self.data, "pg_ctl", "stop", "-D", ".", "-w", "-m", "fast")
         if socket_dir != self.data:
             shutil.rmtree(socket_dir, ignore_errors=True)
+
+    def _disown_lock_files(self) -> None:
+        """Take the pid out of the lock files of a killed server.
+
+        PostgreSQL would refuse to start while the pid exists, though in a container it soon belongs to another program,
+        or to a zombie that nobody reaps. The rest stays: by it PostgreSQL sees whether old backends still run.
+        """
+        for lock in (self._pid_file, self._choose_socket_dir() / f".s.PGSQL.{PORT}.lock"):
+            if lock.exists():
+                _, rest = lock.read_text().split("\n", 1)
+                lock.write_text(f"{NO_PID}\n{rest}")
 
     def _choose_socket_dir(self) -> Path:
         """The data folder, or where its path is too long (or holds a comma, libpq's separator) a short private one.
@@ -132,13 +144,16 @@ class Cluster:
         return chosen
 
     def _run(self, data: Path, program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
-        """Run a program as the owner of `data`, in a session of its own so that Ctrl-C does not reach the server."""
+        """Run a program as the owner of `data`, in a session of its own so that Ctrl-C does not reach the server.
+
+        It runs inside `data`, since pg_ctl hands the paths it is given to a shell, hardly quoted.
+        """
         command = [str(self._programs / program), *arguments]
         account = account_for(data, self._programs)
         with tempfile.TemporaryFile("w+", errors="replace") as output:  # a pipe would stay open in the server
             done = subprocess.run(
                 command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                start_new_session=True, cwd="/", check=False, **account,
+                start_new_session=True, cwd=data, check=False, **account,
             )  # fmt: skip
             output.seek(0)
             return subprocess.CompletedProcess(command, done.returncode, output.read())
