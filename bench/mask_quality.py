@@ -2,9 +2,9 @@
 
     python bench/mask_quality.py ../shared/data/advising.json [--show 20]
 
-Every value of the file goes into a value index, one column for each type of variable. A marked value is found if exactly one
-slot covers it and the slot's columns name its type; a question is right if all its marked values are found. Slots where no
-value is marked are counted apart: some are values that the file left unmarked.
+Every value of the file goes into a value index, one column for each type of variable. A marked value is found if
+exactly one slot covers it and the slot's columns name its type; a question is right if all its marked values are found.
+Slots where no value is marked are counted apart: some are values that the file left unmarked.
 """
 
 import argparse
@@ -59,7 +59,9 @@ def fill(text: str, values: dict[str, str], types: dict[str, str], table: str) -
         spans.append((len(filled), len(filled) + len(values[found[0]]), column[found[0]]))
         filled += values[found[0]]
         position = found.end()
-    return Marked(filled + text[position:], tuple(spans), pattern.sub(lambda found: f"<{column[found[0]]}>", text).lower())
+    return Marked(
+        filled + text[position:], tuple(spans), pattern.sub(lambda found: f"<{column[found[0]]}>", text).lower()
+    )
 
 
 def describe(questions: list[Marked], table: str) -> SourceDescription:
@@ -90,13 +92,18 @@ def wrong_values(question: Marked, masked: MaskedQuestion) -> list[tuple[str, st
     return wrong
 
 
-def main() -> None:
-    """Print the counts, and examples of what is wrong."""
+def read_options() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("file", type=Path)
     parser.add_argument("--table", default="advising", help="what the one table of the index is called")
     parser.add_argument("--show", type=int, default=0, help="print this many examples of wrong masks")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Print the counts, and examples of what is wrong."""
+    options = read_options()
     questions = list(read_questions(options.file, options.table))
     index = ValueIndex.build(describe(questions, options.table))
     mask_question("warm up", source="bench", values=index, now=NOW)
@@ -106,12 +113,14 @@ def main() -> None:
     masks: dict[str, set[str]] = defaultdict(set)
     seconds, examples = [], []
     for question in questions:
-        began = time.perf_counter()
+        began = time.process_time()
         masked = mask_question(question.text, source="bench", values=index, now=NOW)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(time.process_time() - began)
         wrong = wrong_values(question, masked)
         spans = [(start, end) for start, end, _ in question.values]
-        others = [slot for slot in masked.slots if not any(slot.start < end and slot.end > start for start, end in spans)]
+        others = [
+            slot for slot in masked.slots if not any(slot.start < end and slot.end > start for start, end in spans)
+        ]
         right += not wrong
         marked += len(spans)
         found += len(spans) - len(wrong)
@@ -120,12 +129,18 @@ def main() -> None:
         masks[question.tokens].add(masked.masked)
         if wrong or others:
             examples.append((question.text, masked.masked, wrong, [(slot.text, slot.label) for slot in others]))
+    micros = sorted(second * 1e6 for second in seconds)
     split = sum(1 for found_masks in masks.values() if len(found_masks) > 1)
     print(f"questions {len(questions)}, indexed values {len(index)}")
-    print(f"all marked values right {right} ({right / len(questions):.1%}); values {found} of {marked} ({found / marked:.1%})")
+    print(
+        f"all marked values right {right} ({right / len(questions):.1%});"
+        f" values {found} of {marked} ({found / marked:.1%})"
+    )
     print(f"questions with an unmarked word taken for an indexed value {extra} ({extra / len(questions):.1%})")
     print(f"wordings {len(masks)}, of these with more than one mask {split}")
-    print(f"microseconds a question: median {statistics.median(seconds) * 1e6:.0f}, p95 {sorted(seconds)[int(len(seconds) * 0.95)] * 1e6:.0f}")
+    print(
+        f"CPU microseconds a question: median {statistics.median(micros):.0f}, p95 {micros[int(len(micros) * 0.95)]:.0f}"
+    )
     print("missed by column:", dict(kinds.most_common()))
     for example in examples[:: max(1, len(examples) // options.show)] if options.show else ():
         print(*example, sep="\n    ")

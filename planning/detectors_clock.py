@@ -31,8 +31,6 @@ def find_clock_times(text: str) -> Iterator[Slot]:
     behind_between = -1
     for found in CLOCK.finditer(text):
         value = clock_value(found)
-        if value is None:
-            continue
         comparison = comparison_before(text, found.start())
         if comparison == "between":
             behind_between = found.end()
@@ -45,15 +43,13 @@ def find_clock_times(text: str) -> Iterator[Slot]:
         yield make(text, found.start("part"), found.end("part"), hours, comparison_before(text, found.start("part")))
 
 
-def clock_value(found: re.Match[str]) -> str | None:
-    """24-hour "HH:MM"; None for an hour that a half of the day does not have."""
+def clock_value(found: re.Match[str]) -> str:
+    """24-hour "HH:MM", with seconds if they are said."""
     if found["word"]:
         return WORDS[found["word"].lower()]
     half = (found["half"] or found["bare_half"] or "").lower()
     hour, minute = int(found["hour"] or found["bare"]), int(found["minute"] or 0)
-    if half and not 1 <= hour <= 12:
-        return None
-    if half:
+    if half and hour <= 12:  # "18:15 A.M." can only be 18:15
         hour = hour % 12 + (12 if half.startswith("p") else 0)
     seconds = f":{found['second']}" if found["second"] else ""
     return f"{hour % 24:02}:{minute:02}{seconds}"

@@ -4,82 +4,24 @@ import re
 from collections.abc import Iterator
 
 from qkva.contracts.question import Slot, SlotType
-from qkva.planning.number_words import ORDINALS, SPELLED, spelled_number
+from qkva.planning.number_forms import (
+    BETWEEN,
+    BETWEEN_BOTH,
+    COMPARED_BEFORE,
+    COMPARED_BEHIND,
+    CURRENCIES,
+    MEASURES,
+    NEXT_WORD,
+    NUMBER,
+    ONE_IS_COUNTED,
+    ORDINAL,
+    RANGE,
+    SCALES,
+    SHORT_MEASURES,
+    SPELLED_ORDINAL,
+)
+from qkva.planning.number_words import ORDINALS, spelled_number
 from qkva.planning.text import FUNCTION_WORDS
-
-CURRENCIES = {
-    "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "dollars": "USD", "bucks": "USD", "€": "EUR", "eur": "EUR", "euro": "EUR",
-    "euros": "EUR", "£": "GBP", "gbp": "GBP", "pound": "GBP", "pounds": "GBP", "quid": "GBP", "¥": "JPY", "jpy": "JPY", "yen": "JPY",
-    "chf": "CHF", "franc": "CHF", "francs": "CHF", "cad": "CAD", "aud": "AUD", "inr": "INR", "₹": "INR", "rupee": "INR", "rupees": "INR",
-    "cny": "CNY", "rmb": "CNY", "sek": "SEK", "nok": "NOK", "dkk": "DKK", "pln": "PLN", "brl": "BRL", "mxn": "MXN", "cent": "cent", "cents": "cent",
-}  # fmt: skip
-SCALES = {
-    "k": 1e3,
-    "thousand": 1e3,
-    "m": 1e6,
-    "mio": 1e6,
-    "mn": 1e6,
-    "million": 1e6,
-    "bn": 1e9,
-    "b": 1e9,
-    "billion": 1e9,
-}
-MEASURES = (
-    "second minute hour day week month quarter year star point mile foot feet inch meter metre kilometer kilometre gram kilogram ton tonne"
-    " liter litre gallon byte person people item unit piece percent degree time"
-).split()
-SHORT_MEASURES = "km kg mg cm mm ml lb oz gb mb kb tb mph kmh kwh hz min sec hrs hr ft sqm".split()
-
-_SIGN = r"us\$|[$€£¥₹]"
-_CODE = "|".join(word for word in CURRENCIES if word.isalpha())
-_DIGITS = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
-_SCALE = r"(?:\s?(?:thousand|million|billion)|k|mio|mn|m|bn|b)(?!\w)"
-
-NUMBER = re.compile(
-    rf"(?<![\w.,:/@#-])(?P<minus>-(?=\d))?(?:(?P<sign>{_SIGN}|(?:usd|eur|gbp|chf|jpy|inr|cad|aud)(?=\s?\d))\s?)?"
-    rf"(?:(?P<digits>{_DIGITS})(?P<scale>{_SCALE})?|\b(?P<spelled>{SPELLED})(?![\w-]))"
-    rf"(?:(?P<percent>\s?%|\s+(?:percent|per\s+cent)\b)|\s?(?P<code>[€£¥₹$]|(?:{_CODE})(?!\w))"
-    rf"|[\s-]?(?P<short>(?:{'|'.join(SHORT_MEASURES)})(?!\w)))?(?![\w@]|[.:/]\d|,\d{{3}})",
-    re.IGNORECASE,
-)
-RANGE = re.compile(rf"(?<![\w.,:/@#-])(?P<low>{_DIGITS})\s?[-–]\s?(?P<high>{_DIGITS})(?![\w-]|[.:/]\d)")
-ORDINAL = re.compile(r"(?<![\w.,-])(?P<digits>\d+)(?:st|nd|rd|th)\b", re.IGNORECASE)
-# "first" stays a word: it is the counterpart of "last", a superlative. "second" counts only behind an article: else
-# it is a time.
-SPELLED_ORDINAL = re.compile(
-    rf"\b(?:(?<=the )|(?<=every )|(?<=their )|(?<=its ))(?P<word>{'|'.join(list(ORDINALS)[1:])})\b(?!\s*-?\s*(?:half|hand|party|of\s+all))",
-    re.IGNORECASE,
-)
-ONE_IS_COUNTED = re.compile(
-    r"\b(?:at\s+least|at\s+most|more\s+than|less\s+than|fewer\s+than|exactly|only|just|over|under|top|bottom)\s+$",
-    re.IGNORECASE,
-)
-
-BEFORE_IT = tuple(
-    (name, re.compile(rf"(?:(?<!\w)(?:{words})\s+|(?:{signs})\s*)(?:the\s+|a\s+total\s+of\s+)?$", re.IGNORECASE))
-    for name, words, signs in (
-        ("at_least", r"at\s+(?:the\s+)?least|(?:no|not)\s+(?:less|fewer|lower|smaller)\s+than|(?:a\s+)?minimum(?:\s+of)?|min", r">=|≥"),
-        ("at_most", r"at\s+(?:the\s+)?most|(?:no|not)\s+(?:more|greater|higher|larger)\s+than|up\s+to|(?:a\s+)?maximum(?:\s+of)?|max", r"<=|≤"),
-        (
-            "over",
-            r"(?:more|greater|larger|higher|bigger|longer|older|better|heavier|taller|later)\s+than|over|above|exceed(?:s|ing|ed)?|beyond",
-            r">",
-        ),
-        ("under", r"(?:less|fewer|lower|smaller|shorter|younger|cheaper|worse|lighter|earlier)\s+than|under|below|beneath", r"<"),
-    )
-)  # fmt: skip
-BETWEEN = re.compile(r"\b(?:between|from)\s+(?:the\s+)?$", re.IGNORECASE)
-BETWEEN_BOTH = re.compile(r"\s*(?:and|to|-|–)\s*", re.IGNORECASE)
-BEHIND_IT = (
-    (
-        "at_least",
-        re.compile(
-            r"\s*(?:\+(?!\w)|(?:\w+\s+)?(?:or|and)\s+(?:more|above|over|higher|better|greater|up)\b)", re.IGNORECASE
-        ),
-    ),
-    ("at_most", re.compile(r"\s*(?:\w+\s+)?(?:or|and)\s+(?:less|fewer|below|under|lower)\b", re.IGNORECASE)),
-)
-NEXT_WORD = re.compile(r"[\s-]+(?:more\s+|different\s+|other\s+)?([a-z]+)\b", re.IGNORECASE)
 
 
 def find_numbers(text: str) -> Iterator[Slot]:
@@ -140,7 +82,7 @@ def counts_one(text: str, found: re.Match[str]) -> bool:
     if ONE_IS_COUNTED.search(text[: found.start()]):
         return True
     behind = NEXT_WORD.match(text, found.end())
-    return behind is not None and behind[1].lower() in (*MEASURES, *SHORT_MEASURES)
+    return behind is not None and behind[1].lower() in MEASURES.union(SHORT_MEASURES)
 
 
 def amount(digits: str, scale: str = "", negative: bool = False) -> int | float:
@@ -166,10 +108,10 @@ def unit_behind(text: str, end: int) -> str | None:
 def comparison_at(text: str, start: int, end: int) -> str | None:
     """The comparison that is said before or behind a number."""
     before = text[max(0, start - 40) : start]
-    for name, pattern in BEFORE_IT:
+    for name, pattern in COMPARED_BEFORE:
         if pattern.search(before):
             return name
-    for name, pattern in BEHIND_IT:
+    for name, pattern in COMPARED_BEHIND:
         if pattern.match(text, end):
             return name
     if BETWEEN.search(before):

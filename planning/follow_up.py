@@ -15,15 +15,17 @@ Mask = Callable[[str], MaskedQuestion]
 
 OPENER = re.compile(
     r"^\W*(?:(?:ok(?:ay)?|well|hm+|so|now|right|thanks|thank\s+you)\b\W*)*"
-    r"(?:(?:and|but|or)\s+)?(?:(?:what|how)\s+(?:about|of|if\s+(?:it\s+is|it's))|(?:the\s+)?same(?:\s+(?:thing|question))?(?=\s+(?:for|in|since|but))"
+    r"(?:(?:and|but|or)\s+)?(?:(?:what|how)\s+(?:about|of|if\s+(?:it\s+is|it's))"
+    r"|(?:the\s+)?same(?:\s+(?:thing|question))?(?=\s+(?:for|in|since|but))"
     r"|and|but|only|just|also|now|instead)\b\s*(?:only\s+|just\s+|also\s+|then\s+|now\s+|with\s+(?=the\s+(?:top|last|first)))?",
     re.IGNORECASE,
 )
 CLOSER = re.compile(r"\s*(?:(?:instead|then|please|only|too|as\s+well|now)\s*)?[?.!\s]*$", re.IGNORECASE)
 RANKED = re.compile(r"\b(?:top|bottom|first|last|best|worst|best)\s+$", re.IGNORECASE)
+_LEADS = "|".join(sorted({*PREPOSITIONS, "since", "before", "after", "until", "till", "between", "through", "within"}))
 BEFORE_SLOT = re.compile(
     r"(?:(?<!\w)(?:on\s+or\s+(?:before|after)|prior\s+to|up\s+to|(?:no|not)\s+(?:later|earlier)\s+than|starting(?:\s+(?:in|on|from))?"
-    rf"|{'|'.join(sorted(PREPOSITIONS | {'since', 'before', 'after', 'until', 'till', 'between', 'through', 'within'}))})\s+(?:the\s+)?)$",
+    rf"|{_LEADS})\s+(?:the\s+)?)$",
     re.IGNORECASE,
 )
 COMPARED = re.compile(

@@ -16,11 +16,22 @@ PRIORITY = {
     type_: rank
     for rank, type_ in enumerate(
         (
-            SlotType.TIME_RANGE, SlotType.EMAIL, SlotType.URL, SlotType.CLOCK_TIME, SlotType.MONEY, SlotType.PERCENT, SlotType.VALUE,
-            SlotType.ID, SlotType.ORDINAL, SlotType.NUMBER, SlotType.QUOTED,
+            SlotType.TIME_RANGE,
+            SlotType.EMAIL,
+            SlotType.URL,
+            SlotType.CLOCK_TIME,
+            SlotType.MONEY,
+            SlotType.PERCENT,
+            SlotType.VALUE,
+            SlotType.ID,
+            SlotType.ORDINAL,
+            SlotType.NUMBER,
+            SlotType.QUOTED,
         )
     )
-}  # fmt: skip
+}
+CLOCK = re.compile(r"[\d:]+")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060\ufeff]")
 TYPOGRAPHY = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "\u00a0": " ", "‹": "<", "›": ">"})
 
 
@@ -73,9 +84,11 @@ def unquoted(slot: Slot, values: ValueIndex) -> Slot:
 
 def with_columns(slot: Slot, values: ValueIndex) -> Slot:
     """A typed value with the text columns that hold it, such as course numbers that a source keeps as text."""
-    if slot.columns or not (columns := values.columns_of(slot.text)):
+    if slot.columns or slot.type is SlotType.VALUE:
         return slot
-    return slot.model_copy(update={"columns": columns})
+    said = CLOCK.match(slot.text) if slot.type is SlotType.CLOCK_TIME else None
+    columns = values.columns_of(said[0] if said else slot.text)
+    return slot.model_copy(update={"columns": columns}) if columns else slot
 
 
 def write(text: str, slots: list[Slot]) -> str:
@@ -89,7 +102,7 @@ def write(text: str, slots: list[Slot]) -> str:
 
 def plain(text: str) -> str:
     """Text outside the slots: lower case, plain quotes, and no mark that could be taken for a slot's."""
-    return "".join(letter if letter.isprintable() else " " for letter in text.translate(TYPOGRAPHY).lower())
+    return CONTROL.sub(" ", text.translate(TYPOGRAPHY).lower())
 
 
 def folded(text: str) -> str:
@@ -97,6 +110,6 @@ def folded(text: str) -> str:
     text = text.replace("``", '"').replace("''", '"')
     text = re.sub(r"\s+", " ", text)
     text = re.sub(r" (?=[,.;:?!%)\]])|(?<=[(\[]) ", "", text)
-    text = re.sub(r" (?='(?:s|re|ve|ll|d|m)\b|n't\b)|(?<=›') ?(?= |$)", "", text)
+    text = re.sub(r" (?='(?:s|re|ve|ll|d|m|t)\b|n't\b)|(?<=›) (?=-\w)", "", text)
     text = re.sub(r"›'(?=\s|$)", "›'s", text)
     return text.strip(" \t\n.?!,;:")

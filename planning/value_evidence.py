@@ -43,7 +43,7 @@ class Said:
         """Words that are values of some kind, or may be."""
         words = [token.text for token in tokens if len(token.text) > 3]
         capitals = sum(word[0].isupper() for word in words)
-        self.tells_case = not text.isupper() and (capitals < 0.7 * len(words) or len(words) < 4)
+        self.tells_case = not text.isupper() and (capitals < 0.85 * len(words) or len(words) < 4)
         """Whether a capital says anything: not in a headline."""
 
     def gap(self, index: int) -> str:
@@ -79,8 +79,8 @@ class Said:
 
 
 def joins_words(said: Said, start: int, end: int) -> bool:
-    """Whether the words belong together: only spaces and joining signs part them (a comma parts a list)."""
-    return all(JOINT.fullmatch(said.gap(index)) or said.gap(index) == ", " for index in range(start, end - 1))
+    """Whether the words belong together: only spaces, joining signs or one comma part them."""
+    return all(JOINT.fullmatch(said.gap(index)) or said.gap(index).strip() == "," for index in range(start, end - 1))
 
 
 def is_evident(said: Said, start: int, end: int, spelling: str, names: ColumnNames) -> bool:
@@ -159,7 +159,7 @@ def is_beside_column(said: Said, start: int, end: int, names: ColumnNames) -> bo
 
 
 def is_before_noun(said: Said, end: int, nouns: frozenset[str]) -> bool:
-    """"paid orders", "new or open tickets", "open ‹priority› tickets": nothing but values before the noun."""
+    """As in "paid orders", "new or open tickets", "open ‹priority› tickets": nothing but values before the noun."""
     for index in range(end, min(end + 4, len(said.tokens))):
         if STOP.match(said.gap(index - 1)) and said.gap(index - 1).strip() != ",":
             return False
@@ -172,7 +172,7 @@ def is_before_noun(said: Said, end: int, nouns: frozenset[str]) -> bool:
 
 
 def is_behind_noun(said: Said, start: int, end: int, names: ColumnNames) -> bool:
-    """"orders that are still open", "status is new": only linking words and other values between, and no noun
+    """As in "orders that are still open", "status is new": only linking words and other values between, and no noun
     behind."""
     for index in range(start - 1, max(-1, start - 1 - REACH), -1):
         if re.search(r"[.?!;]\s", said.gap(index)):

@@ -131,7 +131,7 @@ class ValueIndex:
         )  # fmt: skip
 
     def label(self, columns: Sequence[str]) -> str:
-        """"table.column", or for several columns their common name, or up to three names joined by "/"."""
+        """ "table.column", or for several columns their common name, or up to three names joined by "/"."""
         alike = {other for column in columns for other in self.labels.get(column, frozenset((column,)))}
         if len(alike) == 1:
             return alike.pop()

@@ -1,4 +1,4 @@
-"""Explicit dates: "2026-03-08", "03/04/2026", "March 3rd", "in March", "Q1 2026", "in 2025".
+"""Explicit dates: "2026-03-08", "03/04/2026", "March 3rd", "in March", "the 5th".
 
 03/04/2026 is March 4th (month first) unless the first number cannot be a month; 3.4.2026 is April 3rd (day first). A
 date without its year is the latest one that has begun: in May 2026, "March" is March 2026 and "November" November
@@ -6,15 +6,13 @@ date without its year is the latest one that has begun: in May 2026, "March" is 
 """
 
 import re
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
 from dateutil import parser
 from dateutil.relativedelta import relativedelta
 
 from qkva.contracts.question import TimeRange
-from qkva.planning.number_words import ORDINALS
-from qkva.planning.time.calendar import at_wall_clock, calendar_unit, days, first_day, one_day, step
+from qkva.planning.time.calendar import at_wall_clock, days, first_day, moved, one_day, step
 from qkva.planning.time.words import (
     DAY_OF_MONTH,
     LAST,
@@ -24,14 +22,12 @@ from qkva.planning.time.words import (
     SURE_MONTHS,
     THIS,
     WEEKDAY,
-    WHICH_YEAR,
-    YEAR,
-    YEAR_CUE,
     Atom,
     Form,
     form,
     has_cue,
 )
+from qkva.planning.time.years import OF_YEAR, latest, offset_of, year_of
 
 
 def read_iso(found: re.Match[str]) -> Atom | None:
@@ -41,11 +37,11 @@ def read_iso(found: re.Match[str]) -> Atom | None:
         day = date(*(int(part) for part in text.split("-")))
         return Atom(found.start(), found.end(), "day", lambda now: one_day(day, now))
     moment = parser.isoparse(text.upper().replace(" ", "T"))
-    length = timedelta(seconds=1) if found["second"] else timedelta(minutes=1)
+    unit = "second" if found["second"] else "minute"
 
     def resolve(now: datetime) -> TimeRange:
         start = moment.astimezone(now.tzinfo) if moment.tzinfo else at_wall_clock(moment, now)
-        return TimeRange(start=start, end=start + length)
+        return TimeRange(start=start, end=moved(start, unit, 1))
 
     return Atom(found.start(), found.end(), "moment", resolve)
 
@@ -57,34 +53,6 @@ def read_numeric(found: re.Match[str]) -> Atom | None:
     number, month = (first, second) if day_first else (second, first)
     day = date(year + 2000 if year < 100 else year, month, number)
     return Atom(found.start(), found.end(), "day", lambda now: one_day(day, now))
-
-
-def latest(begins: Callable[[int], date], now: datetime) -> date:
-    """Of the dates that `begins` gives for each year, the latest that has begun."""
-    for year in range(now.year, now.year - 9, -1):
-        try:
-            day = begins(year)
-        except ValueError:  # February 29th
-            continue
-        if day <= now.date():
-            return day
-    raise ValueError("no such date in the last years")
-
-
-def year_of(found: re.Match[str], now: datetime) -> int | None:
-    """The year that is said with a date: a number, "last year", or none."""
-    groups = found.groupdict()
-    if groups.get("year"):
-        return int(groups["year"])
-    if groups.get("which"):
-        return now.year + offset_of(groups["which"])
-    return None
-
-
-def offset_of(which: str) -> int:
-    """-1 for "last", 1 for "next", 0 for "this"."""
-    word = which.lower()
-    return -1 if word in LAST.split("|") else 1 if word in NEXT.split("|") else 0
 
 
 def read_month_day(found: re.Match[str]) -> Atom | None:
@@ -138,7 +106,7 @@ def read_month(found: re.Match[str]) -> Atom | None:
 
 
 def read_which_month(found: re.Match[str]) -> Atom | None:
-    """"last March" is the latest one that is over, "next March" the first that has not begun, "this March" this
+    """ "last March" is the latest one that is over, "next March" the first that has not begun, "this March" this
     year's."""
     month, offset = MONTHS[found["month"].lower()], offset_of(found["which"])
 
@@ -154,48 +122,8 @@ def read_which_month(found: re.Match[str]) -> Atom | None:
     return Atom(found.start(), found.end(), "month", resolve)
 
 
-def read_part_of_year(found: re.Match[str]) -> Atom | None:
-    """A quarter or half of a year: "Q1 2026", "the second half of last year"; without a year the latest that has
-    begun."""
-    groups = found.groupdict()
-    ordinal = (groups.get("nth") or "").lower()
-    months = 3 if groups.get("q") or (groups.get("part") or "").lower() == "quarter" else 6
-    count = 12 // months
-    if ordinal:
-        number = count if ordinal == "last" else ORDINALS.get(ordinal) or int(ordinal[0])
-    else:
-        number = int(groups.get("q") or groups.get("h") or 0)
-    if not 1 <= number <= count:
-        return None
-
-    def resolve(now: datetime) -> TimeRange:
-        year = year_of(found, now)
-        first_month = 1 + months * (number - 1)
-        start = date(year, first_month, 1) if year else latest(lambda y: date(y, first_month, 1), now)
-        return days(start, start + relativedelta(months=months), now)
-
-    return Atom(found.start(), found.end(), "quarter", resolve, moving=found["year"] is None)
-
-
-def read_year(found: re.Match[str]) -> Atom | None:
-    """A year, where a word before it says that it is one, and none after it that it counts something."""
-    rest = found.string[found.end() :]
-    if COUNTED.match(rest):
-        return None
-    year, sure = int(found["year"]), has_cue(found, YEAR_CUE)
-    return Atom(
-        found.start(), found.end(), "year", lambda now: days(date(year, 1, 1), date(year + 1, 1, 1), now), sure=sure
-    )
-
-
-def read_decade(found: re.Match[str]) -> Atom | None:
-    """"the 1990s"."""
-    first = int(found["decade"])
-    return Atom(found.start(), found.end(), "decade", lambda now: days(date(first, 1, 1), date(first + 10, 1, 1), now))
-
-
 def read_day_number(found: re.Match[str]) -> Atom | None:
-    """"the 5th", where a word before says that it is a date: the latest 5th that has begun, or of the month that is
+    """ "the 5th", where a word before says that it is a date: the latest 5th that has begun, or of the month that is
     said."""
     number, which = int(found["day"]), found["which"]
 
@@ -207,29 +135,18 @@ def read_day_number(found: re.Match[str]) -> Atom | None:
             month -= step("month")
         return one_day(month.replace(day=number), now)
 
-    return Atom(found.start(), found.end(), "day", resolve, moving=which is None, sure=has_cue(found))
-
-
-def read_week_of(found: re.Match[str]) -> Atom | None:
-    """The calendar week that holds a date: "the week of 2026-03-03"."""
-    day = date.fromisoformat(found["iso"])
     return Atom(
         found.start(),
         found.end(),
-        "week",
-        lambda now: calendar_unit("week", 0, at_wall_clock(datetime(day.year, day.month, day.day, 12), now)),
+        "day",
+        resolve,
+        moving=which is None,
+        sure="month" in found[0].lower() or has_cue(found),
     )
 
 
-# "in 2020 dollars", "for 2000 orders": what a number before it counts.
-COUNTED = re.compile(
-    r"\s*(?:[%€$£]|(?!(?:was|is|has|does|as|this|us|vs|plus|versus)\b)[a-z]{2,}[a-rt-z]s\b|usd\b|eur\b|k[gm]\b|people\b)",
-    re.I,
-)
 NTH = r"(?P<nth>st|nd|rd|th)"
 WHICH = rf"(?P<which>{LAST}|{THIS}|{NEXT})"
-OF_YEAR = rf"(?:,?\s+(?:of\s+|in\s+)?(?:(?P<year>{YEAR})|{WHICH_YEAR}))?"
-PART = r"(?:the\s+)?(?P<nth>first|second|third|fourth|last|1st|2nd|3rd|4th)\s+(?P<part>quarter|half)"
 
 DATE_FORMS: tuple[Form, ...] = (
     form(
@@ -237,7 +154,6 @@ DATE_FORMS: tuple[Form, ...] = (
         read_iso,
     ),
     form(r"(?P<a>\d{1,2})(?P<sign>[/.])(?P<b>\d{1,2})(?P=sign)(?P<year>\d{4}|\d\d)", read_numeric),
-    form(r"(?:the\s+)?week\s+of\s+(?P<iso>\d{4}-\d\d-\d\d)", read_week_of),
     form(
         rf"(?:(?:{WEEKDAY}),?\s+)?(?P<month>{MONTH})\.?\s+(?:the\s+)?(?P<day>{DAY_OF_MONTH}){NTH}?{OF_YEAR}",
         read_month_day,
@@ -247,17 +163,12 @@ DATE_FORMS: tuple[Form, ...] = (
         read_month_day,
     ),
     form(
-        rf"(?P<month>{MONTH})\.?\s+(?P<day>{DAY_OF_MONTH})(?:st|nd|rd|th)?\s*(?:-|–|to|through|until)\s*(?P<last>{DAY_OF_MONTH})"
-        rf"(?:st|nd|rd|th)?{OF_YEAR}",
+        rf"(?P<month>{MONTH})\.?\s+(?P<day>{DAY_OF_MONTH})(?:st|nd|rd|th)?\s*(?:-|–|to|through|until)\s*"
+        rf"(?P<last>{DAY_OF_MONTH})(?:st|nd|rd|th)?{OF_YEAR}",
         read_days_of_month,
     ),
     form(rf"(?P<month>{MONTH})(?:\.(?=\s))?{OF_YEAR}(?!\.?\s+\d)", read_month),
     form(rf"{WHICH}\s+(?P<month>{MONTH})", read_which_month),
-    form(rf"(?:Q(?P<q>[1-4])|H(?P<h>[12]))(?:[ -/]?(?:of\s+)?(?:(?P<year>{YEAR})|{WHICH_YEAR}))?", read_part_of_year),
-    form(rf"(?P<year>{YEAR})[ -/]?(?:Q(?P<q>[1-4])|H(?P<h>[12]))", read_part_of_year),
-    form(rf"{PART}{OF_YEAR}", read_part_of_year),
-    form(rf"(?P<year>{YEAR})", read_year),
-    form(r"(?:the\s+)?(?P<decade>(?:19|20)\d0)'?s", read_decade),
     form(
         rf"the\s+(?P<day>{DAY_OF_MONTH})(?:st|nd|rd|th)(?:\s+of\s+(?:(?P<which>{LAST}|{THIS}|{NEXT})|the)\s+month)?"
         r"(?=\s*(?:$|[?.!,;)]|(?:and|to|until|till|through|or|at|in)\b))",

@@ -1,6 +1,6 @@
 """Times relative to now: "yesterday", "last week", "past three months", "3 days ago", "on Monday", "so far this year".
 
-One unit is the calendar's ("last week" is Monday to Monday), except "the past week", which ends now; several are a
+One unit is the calendar's ("last week" is Monday to Monday), except "the past week" and "the last hour", which end now; several are a
 window that ends now ("last 7 days"). A weekday is the latest that has begun ("on Monday", today included), "last
 Friday" lies before today, "next Monday" after it. Parts of the day: planning.time.words.
 """
@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from qkva.contracts.question import TimeRange
 from qkva.planning.number_words import whole_number
 from qkva.planning.time.calendar import at_wall_clock, calendar_unit, first_day, moved, one_day, sliding
-from qkva.planning.time.dates import offset_of
 from qkva.planning.time.words import (
     CLOCK_UNIT,
     DAY_PART,
@@ -28,6 +27,7 @@ from qkva.planning.time.words import (
     form,
     has_cue,
 )
+from qkva.planning.time.years import offset_of
 
 NAMED_DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1, "the day before yesterday": -2, "the day after tomorrow": 2}
 TO_DATE = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}
@@ -52,7 +52,7 @@ def read_named_day(found: re.Match[str]) -> Atom | None:
 
 
 def read_this_part(found: re.Match[str]) -> Atom | None:
-    """"this morning", "tonight", "last night"."""
+    """Read "this morning", "tonight", "last night"."""
     text = re.sub(r"\s+", " ", found[0].lower())
     offset = -1 if text == "last night" else 0
     part = {"tonight": "evening", "last night": "night"}.get(text) or found["part"]
@@ -60,33 +60,44 @@ def read_this_part(found: re.Match[str]) -> Atom | None:
 
 
 def read_unit(found: re.Match[str]) -> Atom | None:
-    """"last week", "this quarter", "next year", "the past month", "this month so far"."""
+    """ "last week", "this quarter", "next year", "the past month", "this month so far"."""
     unit, which = found["unit"].lower(), found["which"].lower()
     offset, start, end = offset_of(which), found.start(), found.end()
-    if which == "past" and unit != "weekend":
-        return Atom(start, end, "window", lambda now: sliding(unit, 1, now))
+    if unit == "minute" and "the" not in found[0].lower():
+        return None  # "last minute orders"
+    if offset and unit in CLOCK_UNIT or which == "past" and unit != "weekend":
+        return Atom(start, end, "window", lambda now: sliding(unit, -offset, now))
     if found["so_far"]:
         return Atom(start, end, "period", lambda now: TimeRange(start=calendar_unit(unit, offset, now).start, end=now))
     return Atom(start, end, "period", lambda now: calendar_unit(unit, offset, now))
 
 
 def read_before_last(found: re.Match[str]) -> Atom | None:
-    """"the week before last", "the month after next"."""
+    """Read "the week before last", "the month after next"."""
     unit, offset = found["unit"].lower(), -2 if found["side"].lower() == "before" else 2
     return Atom(found.start(), found.end(), "period", lambda now: calendar_unit(unit, offset, now))
 
 
 def read_window(found: re.Match[str]) -> Atom | None:
-    """"last 7 days", "the past three months", "the next two weeks"."""
+    """A window that ends or starts now: "last 7 days", "the next two weeks"; "the last 3 full months" are the calendar's."""
     count, unit = whole_number(found["count"]), found["unit"].lower()
     if not count:
         return None
     signed = -count if offset_of(found["which"]) > 0 else count
+    if found["whole"]:
+        return Atom(found.start(), found.end(), "period", lambda now: whole_units(unit, signed, now))
     return Atom(found.start(), found.end(), "window", lambda now: sliding(unit, signed, now))
 
 
+def whole_units(unit: str, count: int, now: datetime) -> TimeRange:
+    """The last `count` units that are over, or the next that have not begun."""
+    if count < 0:
+        return TimeRange(start=calendar_unit(unit, 1, now).start, end=calendar_unit(unit, -count, now).end)
+    return TimeRange(start=calendar_unit(unit, -count, now).start, end=calendar_unit(unit, -1, now).end)
+
+
 def read_ago(found: re.Match[str]) -> Atom | None:
-    """"3 days ago" is that day, "2 weeks ago" too; "3 hours ago" is the hour that begins then."""
+    """A day that is so long ago: "3 days ago", "2 weeks ago"; "3 hours ago" is the hour that begins then."""
     count, unit = whole_number(found["count"]), found["unit"].lower()
     if count is None:
         return None
@@ -100,7 +111,7 @@ def read_ago(found: re.Match[str]) -> Atom | None:
 
 
 def read_age(found: re.Match[str]) -> Atom | None:
-    """"older than 30 days", "more than a week ago", "less than 3 hours old": before or since the moment that long
+    """Read "older than 30 days", "more than a week ago", "less than 3 hours old": before or since the moment that long
     ago."""
     count, unit = whole_number(found["count"]), found["unit"].lower()
     if count is None:
@@ -115,7 +126,7 @@ def read_age(found: re.Match[str]) -> Atom | None:
 
 
 def read_to_date(found: re.Match[str]) -> Atom | None:
-    """"year to date", "MTD", "so far this year"."""
+    """Read "year to date", "MTD", "so far this year"."""
     unit = (found["unit"] or found["so_far"] or TO_DATE.get((found["short"] or "").lower(), "")).lower()
     return Atom(
         found.start(), found.end(), "to date", lambda now: TimeRange(start=calendar_unit(unit, 0, now).start, end=now)
@@ -155,7 +166,7 @@ def read_weekday(found: re.Match[str]) -> Atom | None:
             away = (first_day("week", now.date()) - now.date()).days + number
         return part_of_day(moved(now, "day", away), found["part"])
 
-    return Atom(found.start(), found.end(), "day", resolve, moving=not which, sure=sure)
+    return Atom(found.start(), found.end(), "weekday", resolve, moving=not which, sure=sure)
 
 
 WHICH = rf"(?P<which>{LAST}|{THIS}|{NEXT})"
@@ -171,7 +182,7 @@ PERIOD_FORMS: tuple[Form, ...] = (
     form(rf"(?:the\s+)?{WHICH}\s+(?P<unit>{ANY_UNIT}|weekend)(?P<so_far>\s+(?:so\s+far|to\s+date))?", read_unit),
     form(rf"(?:the\s+)?(?P<unit>{UNIT}|weekend)\s+(?P<side>before|after)\s+(?:last|next)", read_before_last),
     form(
-        rf"(?:the\s+)?(?P<which>{LAST}|trailing|{NEXT})[\s-]+(?P<count>{NUMBER})[\s-]+(?:full\s+|calendar\s+)?(?P<unit>{ANY_UNIT})s?",
+        rf"(?:the\s+)?(?P<which>{LAST}|trailing|{NEXT})[\s-]+(?P<count>{NUMBER})[\s-]+(?P<whole>(?:full|whole|calendar|complete)\s+)?(?P<unit>{ANY_UNIT})s?",
         read_window,
     ),
     form(

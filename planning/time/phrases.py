@@ -11,12 +11,15 @@ from datetime import datetime
 from qkva.contracts.errors import ParameterError
 from qkva.contracts.question import TimeRange
 from qkva.planning.time.dates import DATE_FORMS
+from qkva.planning.time.nearby import with_neighbours
 from qkva.planning.time.periods import PERIOD_FORMS
 from qkva.planning.time.words import Atom
+from qkva.planning.time.years import YEAR_FORMS
 
 Phrase = tuple[int, int, TimeRange, str | None]
 """Start and end in the text, the range, and the comparison that was said."""
 
+ALL_FORMS = (*DATE_FORMS, *YEAR_FORMS, *PERIOD_FORMS)
 # Without one of these no form can match; most questions without a time end here.
 HINT = re.compile(
     r"\d|day|week|month|quarter|year|decade|hour|minute|morrow|night|morning|noon|evening|td\b|half|jan|feb|mar|apr|may|jun|jul|aug"
@@ -30,10 +33,11 @@ FROM = re.compile(r"\bfrom\s+(?:the\s+)?$", re.IGNORECASE)
 COMPARISONS = (
     (
         "since",
-        r"since|starting(?:\s+(?:from|on|in|with))?|on\s+or\s+after|(?:no|not)\s+(?:earlier|sooner)\s+than|beginning(?:\s+(?:in|on))?",
+        r"since|starting(?:\s+(?:from|on|in|with))?|on\s+or\s+after|(?:no|not)\s+(?:earlier|sooner)\s+than"
+        r"|beginning(?:\s+(?:in|on))?",
     ),
-    ("after", r"after|later\s+than|newer\s+than|more\s+recent\s+than|past"),
     ("until", r"until|till|til|through|by|up\s+to|on\s+or\s+before|(?:no|not)\s+later\s+than"),
+    ("after", r"after|later\s+than|newer\s+than|more\s+recent\s+than|past"),
     ("before", r"before|prior\s+to|earlier\s+than|older\s+than"),
 )
 BEFORE_IT = tuple(
@@ -49,12 +53,20 @@ BEHIND_IT = (
 )
 
 
+ONLY_BEFORE = re.compile(
+    r"\s*(?:(?:in|on|during|from|between|since|starting|before|after|until|till|through|by|up\s+to|prior\s+to"
+    r"|on\s+or\s+(?:after|before))\s+)*(?:the\s+)?",
+    re.IGNORECASE,
+)
+ONLY_BEHIND = re.compile(r"\s*(?:onwards?|or\s+later|or\s+earlier)?[\s.]*", re.IGNORECASE)
+
+
 def find_time_phrases(text: str, now: datetime) -> list[Phrase]:
     """The times that a text names, in order, by the caller's clock `now` (aware, in the caller's zone)."""
     if HINT.search(text) is None:
         return []
     atoms = longest_first(list(read_atoms(text, now)))
-    return list(read_phrases(text, joined(text, atoms), now))
+    return list(read_phrases(text, with_neighbours(text, joined(text, atoms)), now))
 
 
 def resolve_time_phrase(phrase: str, now: datetime) -> TimeRange:
@@ -73,15 +85,12 @@ def resolve_time_phrase(phrase: str, now: datetime) -> TimeRange:
 def is_all(text: str, phrase: Phrase) -> bool:
     """Whether a phrase with its prepositions is the whole text."""
     before, behind = text[: phrase[0]], text[phrase[1] :]
-    words = r"\s*(?:(?:in|on|during|from|between|since|starting|before|after|until|till|through|by|up to|prior to|on or (?:after|before))\s+)*"
-    return re.fullmatch(words + r"(?:the\s+)?", before, re.IGNORECASE) is not None and (
-        re.fullmatch(r"\s*(?:onwards?|or later|or earlier)?[\s.]*", behind, re.IGNORECASE) is not None
-    )
+    return ONLY_BEFORE.fullmatch(before) is not None and ONLY_BEHIND.fullmatch(behind) is not None
 
 
 def read_atoms(text: str, now: datetime) -> Iterator[Atom]:
     """Each form wherever it matches and names a date that exists."""
-    for form in (*DATE_FORMS, *PERIOD_FORMS):
+    for form in ALL_FORMS:
         for found in form.pattern.finditer(text):
             try:
                 atom = form.read(found)
@@ -126,7 +135,7 @@ def read_phrases(text: str, atoms: list[Atom], now: datetime) -> Iterator[Phrase
 
 
 def read_pair(text: str, first: Atom, second: Atom, now: datetime) -> Phrase | None:
-    """"between March and May", "from Monday to Friday", "March to May": from the start of one to the end of the
+    """Join "between March and May", "from Monday to Friday", "March to May": from the start of one to the end of the
     other."""
     between, before = text[first.end : second.start], text[: first.start]
     is_pair = JOIN.fullmatch(between) or (AND.fullmatch(between) and BETWEEN.search(before))
