@@ -39,6 +39,17 @@ class Chat(Protocol):
 class ChatModels(Protocol):
     """The chat models by what they are for."""
 
-    answerer: Chat
-    router: Chat
-    planner: Chat
+    @property
+    def answerer(self) -> Chat:
+        """Writes answers and fills parameters."""
+        ...
+
+    @property
+    def router(self) -> Chat:
+        """Routes, and resolves what a question refers to."""
+        ...
+
+    @property
+    def planner(self) -> Chat:
+        """Makes plans."""
+        ...

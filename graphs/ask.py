@@ -22,7 +22,8 @@ from qkva.nodes.ask.review_plan import review_plan
 from qkva.nodes.ask.route import route
 from qkva.nodes.ask.write_back import write_back
 
-AskGraph = CompiledStateGraph[AskState, AskContext, AskInput, AskOutput]
+AskGraph = CompiledStateGraph[AskState, AskContext, Any, Any]
+"""Called with a dict in the shape of AskInput; gives a dict in the shape of AskOutput."""
 
 NODES = (
     read_question,

@@ -4,7 +4,7 @@ import inspect
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from langchain_core.messages import AIMessage
@@ -20,14 +20,21 @@ FIRST_NODE = "read_question"
 
 ServicesProvider = Callable[[], AskServices | Awaitable[AskServices]]
 Node = Callable[[AskState, AskRuntime], Awaitable[dict[str, Any]]]
-BoundNode = Callable[[AskState, Runtime[AskContext]], Awaitable[dict[str, Any]]]
+
+
+class BoundNode(Protocol):
+    """A node as LangGraph calls it."""
+
+    async def __call__(self, state: AskState, *, runtime: Runtime[AskContext]) -> dict[str, Any]:
+        """The fields of the state that it changed."""
+        ...
 
 
 def bind(node: Node, provider: ServicesProvider) -> BoundNode:
     """The node as LangGraph calls it."""
     name = node.__name__
 
-    async def run(state: AskState, runtime: Runtime[AskContext]) -> dict[str, Any]:
+    async def run(state: AskState, *, runtime: Runtime[AskContext]) -> dict[str, Any]:
         started = time.perf_counter()
         runtime.stream_writer({"node": name, "event": "started"})
         meter = CallMeter(budget=0)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from langgraph.graph import END
-
 from qkva.contracts.plan import Strategy
 from qkva.contracts.state import AskState
 
 End = Literal["__end__"]
+END: End = "__end__"
+"""LangGraph's own, with its type."""
 
 
 def route_after_read_question(state: AskState) -> Literal["embed"] | End:
@@ -32,13 +32,14 @@ def route_after_route(state: AskState) -> Sequence[str]:
     """By strategy; hybrid plans a live query and retrieves passages side by side."""
     if state.status:
         return [END]
-    return {
+    nodes: dict[Strategy, list[str]] = {
         Strategy.NO_RETRIEVAL: ["answer"],
         Strategy.CLARIFY: [END],
         Strategy.VECTOR_ONLY: ["retrieve"],
         Strategy.SQL_ONLY: ["build_plan"],
         Strategy.HYBRID: ["build_plan", "retrieve"],
-    }[Strategy(state.strategy or Strategy.SQL_ONLY)]
+    }
+    return nodes[Strategy(state.strategy or Strategy.SQL_ONLY)]
 
 
 def route_after_build_plan(state: AskState) -> Literal["review_plan", "fill_params", "fall_back"] | End:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from qkva.contracts.errors import KeyTooLong, ModelError, PlanRejected
+from qkva.contracts.errors import KeyTooLong, ModelError, PlanRejected, StoreUnavailable
 from qkva.contracts.plan import Parameter, ParamType, Plan, Strategy
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
@@ -17,6 +17,7 @@ from qkva.nodes.forms import PlanForm
 from qkva.nodes.planner_prompt import planner_sees
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime, ReadySource
+from qkva.planning.canonical import canonical_form, canonical_params
 from qkva.planning.keys import check_key_length
 from qkva.planning.parameterise import parameterise
 
@@ -48,15 +49,36 @@ async def build_plan(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         except PlanRejected as error:
             complaint = error.message
             continue
-        return {
-            "plan": plan.model_dump(mode="json"),
-            "plan_keys": [],
-            "planned_values": values,
-            "plan_is_new": True,
-            "review": runtime.context.review_new_plans or runtime.services.settings.review_new_plans,
-        }
+        return await made(plan, values, runtime)
     logger.error("the planner's plan was rejected: %s", complaint)
     return {"plan": None, "warnings": [f"No plan could be made: {complaint}"]}
+
+
+async def made(plan: Plan, values: dict[str, Any], runtime: AskRuntime) -> dict[str, Any]:
+    """The new plan; or, if one that means the same is stored, that one, which the question then becomes a key of."""
+    wants_review = runtime.context.review_new_plans or runtime.services.settings.review_new_plans
+    equal = await equal_plan(plan, runtime)
+    if equal is not None:
+        names = dict(zip(canonical_params(plan), canonical_params(equal), strict=True))
+        plan, values = equal, {names[name]: value for name, value in values.items() if name in names}
+    return {
+        "plan": plan.model_dump(mode="json"),
+        "plan_keys": [],
+        "planned_values": values,
+        "plan_is_new": True,
+        "review": wants_review and equal is None,
+    }
+
+
+async def equal_plan(plan: Plan, runtime: AskRuntime) -> Plan | None:
+    """The stored plan of the same meaning; a cache that is down knows none."""
+    try:
+        stored = await runtime.services.plans.find_equal(
+            runtime.tenant_id, source=plan.source, canonical=canonical_form(plan)
+        )
+    except StoreUnavailable:
+        return None
+    return stored.plan if stored else None
 
 
 async def ask_planner(

@@ -15,8 +15,9 @@ from qkva.contracts.state import AskState
 from qkva.nodes.forms import StandaloneForm
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.follow_up import refers_back, resolve_follow_up
+from qkva.planning.follow_up import resolve_follow_up
 from qkva.planning.mask import mask_question
+from qkva.planning.references import refers_back
 from qkva.planning.request_kind import asks_for_change
 
 NEW_TURN: dict[str, Any] = {

@@ -61,12 +61,13 @@ class Agent:
     ) -> AsyncIterator[dict[str, Any] | AskResult]:
         """As `ask`, but yields each node's progress (`{"node", "event", "ms", …}`) and at last the result."""
         output: dict[str, Any] = {}
-        async for mode, part in self.graph.astream(
+        parts: AsyncIterator[Any] = self.graph.astream(
             {"question": question},
             self._config(thread_id),
             context=AskContext(**context),
             stream_mode=["custom", "values"],
-        ):
+        )
+        async for mode, part in parts:
             if mode == "custom":
                 yield part
             else:

@@ -8,10 +8,11 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.gateway import Gateway
+
 from qkva.agent import Agent, open_agent
 from qkva.settings import Settings, SourceConfig
 from qkva.stores.embedded import EmbeddedServer
-from tests.gateway import Gateway
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 

@@ -1,9 +1,12 @@
 """One question, and the next of its kind, through the whole graph on real parts."""
 
+import psycopg
 import pytest
+from tests.graphs.conftest import BOOKS_OF
+
 from qkva.contracts.errors import KeyTooLong
 from qkva.contracts.result import Status
-from tests.graphs.conftest import BOOKS_OF
+from qkva.planning.keys import check_key_length
 
 pytestmark = pytest.mark.db
 
@@ -67,8 +70,6 @@ async def test_planner_literals_become_parameters(agent, gateway):
 
 
 async def test_answer_question_always_hits_connector(agent, library_database, postgres_server):
-    import psycopg
-
     await agent.ask(LE_GUIN)
     admin = postgres_server.url_for("library", "postgres")
     with psycopg.connect(admin, autocommit=True) as connection:
@@ -82,7 +83,9 @@ async def test_answer_question_always_hits_connector(agent, library_database, po
 
 
 async def test_empty_source_results_no_plan_write(agent, gateway):
-    gateway.script("PlanForm", {**BOOKS_OF, "query": BOOKS_OF["query"].replace("ORDER BY", "AND b.price > 1000 ORDER BY")})
+    gateway.script(
+        "PlanForm", {**BOOKS_OF, "query": BOOKS_OF["query"].replace("ORDER BY", "AND b.price > 1000 ORDER BY")}
+    )
     result = await agent.ask(LE_GUIN)
     assert result.status is Status.NO_RECORDS
     assert "No relevant records found" in result.text
@@ -91,8 +94,6 @@ async def test_empty_source_results_no_plan_write(agent, gateway):
 
 async def test_key_too_long_rejected(agent, gateway):
     with pytest.raises(KeyTooLong):
-        from qkva.planning.keys import check_key_length
-
         check_key_length("books of an author " * 10)
     gateway.script("PlanForm", {**BOOKS_OF, "key_text": "books of an author " * 10})
     result = await agent.ask(LE_GUIN)
@@ -110,9 +111,7 @@ async def test_citations_point_to_records(agent):
 async def test_new_plan_of_stored_meaning_becomes_exemplar(agent, gateway):
     await agent.ask(LE_GUIN)
     renamed = BOOKS_OF["query"].replace("authors_name", "writer")
-    gateway.script(
-        "PlanForm", {**BOOKS_OF, "query": renamed, "params": [{**BOOKS_OF["params"][0], "name": "writer"}]}
-    )
+    gateway.script("PlanForm", {**BOOKS_OF, "query": renamed, "params": [{**BOOKS_OF["params"][0], "name": "writer"}]})
     other = await agent.ask("I am looking for everything on the shelves penned by Stanislaw Lem")
     assert other.cache == "miss"
     (stored,) = await plans(agent)

@@ -2,10 +2,11 @@
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from qkva.agent import ReviewNeeded
-from qkva.contracts.result import AskResult, Status
 from tests.graphs.conftest import BOOKS_OF
 from tests.graphs.test_ask import LE_GUIN, LEM, plans
+
+from qkva.agent import ReviewNeeded
+from qkva.contracts.result import AskResult, Status
 
 pytestmark = pytest.mark.db
 
@@ -23,7 +24,15 @@ async def test_turns_of_a_thread_do_not_add_up(agent):
     second = await agent.ask(LE_GUIN, thread_id="t")
     assert first.model_calls == {"route": 1, "build_plan": 1, "answer": 1}
     assert second.model_calls == {"answer": 1}
-    assert set(second.timings_ms) == {"read_question", "embed", "look_up", "fill_params", "execute", "answer", "write_back"}
+    assert set(second.timings_ms) == {
+        "read_question",
+        "embed",
+        "look_up",
+        "fill_params",
+        "execute",
+        "answer",
+        "write_back",
+    }
 
 
 async def test_refused_turn_leaves_nothing_of_the_last(agent):
@@ -34,9 +43,7 @@ async def test_refused_turn_leaves_nothing_of_the_last(agent):
 
 
 async def test_messages_are_a_question_too(agent):
-    output = await agent.graph.ainvoke(
-        {"messages": [HumanMessage(LE_GUIN)]}, {"configurable": {"thread_id": "m"}}
-    )
+    output = await agent.graph.ainvoke({"messages": [HumanMessage(LE_GUIN)]}, {"configurable": {"thread_id": "m"}})
     assert output["question"] == LE_GUIN
     assert [type(message) for message in output["messages"]] == [HumanMessage, AIMessage]
     output = await agent.graph.ainvoke({"messages": [HumanMessage(LEM)]}, {"configurable": {"thread_id": "m"}})

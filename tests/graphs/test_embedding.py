@@ -4,9 +4,11 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from langgraph.graph import START, MessagesState, StateGraph
-from qkva.contracts.state import AskState
-from qkva.graphs.ask import build_ask_graph
 from tests.graphs.test_ask import LE_GUIN
+
+from qkva.contracts.result import AskResult
+from qkva.contracts.state import AskOutput, AskState
+from qkva.graphs.ask import build_ask_graph
 
 pytestmark = pytest.mark.db
 
@@ -56,9 +58,6 @@ async def test_context_may_be_left_out(agent):
 
 
 def test_output_has_the_fields_of_the_result():
-    from qkva.contracts.result import AskResult
-    from qkva.contracts.state import AskOutput
-
     assert set(AskOutput.model_fields) == {*AskResult.model_fields, "messages"}
     state_fields = set(AskState.__dataclass_fields__)
     assert set(AskResult.model_fields) <= state_fields

@@ -1,13 +1,18 @@
 """The failure table: each row provoked for real."""
 
+import asyncio
+from pathlib import Path
+
 import psycopg
 import pytest
-from qkva.contracts.result import Status
-from qkva.settings import SourceConfig
-from qkva.stores.cluster import PORT
 from tests.graphs.conftest import BOOKS_OF
 from tests.graphs.test_ask import LE_GUIN, LE_GUIN_TITLES, LEM, plans
 from tests.wire import Wire
+
+from qkva.contracts.result import Status
+from qkva.settings import SourceConfig
+from qkva.stores.cluster import PORT
+from qkva.stores.database import PAUSE_SEC
 
 pytestmark = pytest.mark.db
 
@@ -16,8 +21,6 @@ pytestmark = pytest.mark.db
 async def wire(postgres_server):
     with psycopg.connect(postgres_server.admin_url) as connection:
         folder = connection.info.host
-    from pathlib import Path
-
     async with Wire(Path(folder) / f".s.PGSQL.{PORT}") as wire:
         yield wire
 
@@ -33,6 +36,7 @@ async def test_cache_down_plans_freshly(agent_with, gateway, wire, database_url)
         await wire.cut()
         down = await agent.ask(LEM)
         await wire.mend()
+        await asyncio.sleep(PAUSE_SEC)
         up = await agent.ask(LEM)
     assert (down.status, down.cache) == (Status.ANSWERED, "unavailable")
     assert [row["title"] for row in down.records.rows] == ["Solaris"]

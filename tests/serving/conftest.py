@@ -12,9 +12,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from qkva.stores.embedded import EmbeddedServer
 from tests.gateway import Gateway
 from tests.graphs.conftest import BOOKS_OF, ROUTE, library_database  # noqa: F401 (a fixture)
+
+from qkva.stores.embedded import EmbeddedServer
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
