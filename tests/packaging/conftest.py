@@ -59,6 +59,18 @@ def copied_project(copy_project: Callable[[Path], Path], tmp_path: Path) -> Path
     return copy_project(tmp_path / "a copy")
 
 
+@pytest.fixture
+def mypy(run_tool: Run) -> Run:
+    """Run mypy in a copy of the project, warm where the project itself has been checked (3 s instead of 30)."""
+
+    def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        if (ROOT / ".mypy_cache").is_dir() and not (folder / ".mypy_cache").exists():
+            shutil.copytree(ROOT / ".mypy_cache", folder / ".mypy_cache")
+        return run_tool(folder, "mypy", *arguments)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory, run_tool: Run) -> Path:
     """The wheel, built through the sdist as a release is."""

@@ -60,8 +60,8 @@ def test_tutorial_source_refuses_wrong_column(followed: Path):
     assert "trees.csv has no column 'height'" in done.stdout + done.stderr
 
 
-def test_tutorial_source_passes_types(followed: Path, run_tool):
-    done = run_tool(followed, "mypy", "-p", "qkva.connectors.csv", "--cache-dir", str(followed / ".mypy_cache"))
+def test_tutorial_source_passes_types(followed: Path, mypy, run_tool):
+    done = mypy(followed, "-p", "qkva.connectors.csv")
     styled = run_tool(followed, "ruff", "check", "--no-cache", "connectors/csv")
 
     assert done.returncode == 0, done.stdout

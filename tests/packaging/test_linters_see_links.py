@@ -8,10 +8,10 @@ import pytest
 
 
 @pytest.mark.slow
-def test_mypy_finds_planted_error(copied_project: Path, run_tool):
+def test_mypy_finds_planted_error(copied_project: Path, mypy):
     (copied_project / "nodes" / "planted.py").write_text('"""Planted."""\n\nWIDTH: int = "wide"\n', "utf-8")
 
-    done = run_tool(copied_project, "mypy", "--cache-dir", str(copied_project / ".mypy_cache"))
+    done = mypy(copied_project)
 
     assert "planted.py:3: error: Incompatible types in assignment" in done.stdout
     assert done.returncode == 1
