@@ -13,12 +13,37 @@ MARKS = {"open": "+", "shut": "x", "skipped": "-"}
 
 def show_result(result: AskResult) -> None:
     """The answer, its citations, warnings, and one line on how it came about."""
-    line(result.text, style="" if result.error is None else "red")
+    line(aligned(result.text), style="red" if result.answer is None else "")
     show_citations(result)
     for warning in result.warnings:
         line(f"Note: {warning}", style="yellow")
     line()
     line(summary(result), style="dim")
+
+
+def aligned(text: str) -> str:
+    """The text with the cells of its Markdown tables padded to columns."""
+    lines = text.split("\n")
+    for first, last in tables_in(lines):
+        rows = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in lines[first:last]]
+        if len({len(row) for row in rows}) == 1:
+            widths = [max(map(len, column)) for column in zip(*rows[:1], *rows[2:], strict=True)]
+            rows[1] = ["-" * width for width in widths]
+            lines[first:last] = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    return "\n".join(lines)
+
+
+def tables_in(lines: list[str]) -> list[tuple[int, int]]:
+    """First and one past the last line of each Markdown table."""
+    found: list[tuple[int, int]] = []
+    for number, text in enumerate(lines):
+        if not text.startswith("|"):
+            continue
+        if found and found[-1][1] == number:
+            found[-1] = (found[-1][0], number + 1)
+        elif number + 1 < len(lines) and lines[number + 1].startswith("|--"):
+            found.append((number, number + 1))
+    return found
 
 
 def show_citations(result: AskResult) -> None:
@@ -90,7 +115,8 @@ def doors_line(result: AskResult) -> str:
     shut = next((door for door in result.doors if door.verdict == "shut"), None)
     if shut:
         return f"{shut.name}: {shut.why}"
-    return "; ".join(f"{door.name}: {door.why}" for door in result.doors if door.verdict == "open")
+    opened = [door for door in result.doors if door.verdict == "open"]
+    return f"{opened[0].why} (open: {', '.join(door.name for door in opened)})" if opened else ""
 
 
 def step_line(part: dict[str, Any]) -> str:

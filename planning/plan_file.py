@@ -103,7 +103,7 @@ def read_file(loader: yaml.SafeLoader, root: yaml.Node | None) -> PlanFile:
 
 def read_plan(loader: yaml.SafeLoader, node: yaml.Node) -> PlanDraft:
     """One plan with all rules that need no source."""
-    fields = read_mapping(node, "a plan", PLAN_KEYS, required=("key",))
+    fields = read_mapping(node, named(node), PLAN_KEYS, required=("key",))
     key = " ".join(read_text(loader, fields["key"], "`key`").split())
     name = f"plan {key!r}"
     if "query" not in fields:
@@ -120,6 +120,15 @@ def read_plan(loader: yaml.SafeLoader, node: yaml.Node) -> PlanDraft:
         strategy=read_strategy(loader, fields.get("strategy"), name),
         line=node.start_mark.line + 1,
     )
+
+
+def named(node: yaml.Node) -> str:
+    """The plan by its key, as far as that can be read."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == "key" and isinstance(value, yaml.ScalarNode):
+                return f"plan {value.value!r}"
+    return "a plan"
 
 
 def read_strategy(loader: yaml.SafeLoader, node: yaml.Node | None, plan: str) -> Strategy:

@@ -10,7 +10,7 @@ from qkva.cli.console import line, note, nothing_else_on_stdout
 from qkva.cli.demo.config import ISSUES, SHOP, demo_settings, is_default_config
 from qkva.cli.demo.script import SCRIPT, Scripted
 from qkva.cli.demo.setup import only_one, set_up_plans, set_up_shop
-from qkva.cli.show import doors_line, models_called, show_citations, show_query, total_ms
+from qkva.cli.show import aligned, doors_line, models_called, show_citations, show_query, total_ms
 from qkva.contracts.result import AskResult, Status
 from qkva.settings import Settings, load_settings
 from qkva.stores.embedded import start_embedded
@@ -75,7 +75,7 @@ async def ask(agent: Agent, number: int, scripted: Scripted) -> Asked:
     line()
     line(f"{number}. {scripted.question}", style="bold")
     line(f"{INDENT}({scripted.shows})", style="dim")
-    for text in result.text.splitlines():
+    for text in aligned(result.text).splitlines():
         line(INDENT + text)
     show_citations(result)
     for warning in result.warnings:

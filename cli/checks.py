@@ -1,0 +1,209 @@
+"""The pieces that `qkva doctor` tests, each by using it once."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import Literal
+
+import psycopg
+from pydantic import BaseModel
+
+from qkva.connectors.registry import open_connector
+from qkva.contracts.errors import ModelError
+from qkva.contracts.models import Chat
+from qkva.contracts.source import Connector, Limits, SourceDescription
+from qkva.graphs.embedded_postgres import EmbeddedPostgres
+from qkva.graphs.services import APP_ROLE, open_chat, open_embedder
+from qkva.planning.value_index import ValueIndex
+from qkva.settings import Settings, SourceConfig
+from qkva.stores.migrate import head_revision, migrate
+
+FIRST_ROWS = {"postgres": "SELECT * FROM {table}", "jql": "ORDER BY created DESC"}
+"""By dialect, a query that reads any rows."""
+
+READERS_RIGHTS = """
+select current_user, r.rolsuper,
+    coalesce(bool_or(has_table_privilege(c.oid, 'insert, update, delete, truncate')), false)
+from pg_roles r
+left join pg_class c on c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text = any(%s)
+where r.rolname = current_user
+group by r.rolsuper
+"""
+CACHE_FACTS = """
+select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
+    current_user, r.rolsuper or r.rolbypassrls, c.relowner = r.oid, c.relforcerowsecurity
+from pg_roles r, pg_class c
+where r.rolname = current_user and c.oid = 'qkva.plan_cache_entries'::regclass
+"""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found of one piece, and what to do about it."""
+
+    name: str
+    state: Literal["ok", "note", "broken"]
+    found: str
+    advice: str | None = None
+
+
+class Ready(BaseModel):
+    """The form of the tiny call."""
+
+    ready: bool
+
+
+def show_settings(settings: Settings) -> list[Check]:
+    """The mode, the config file and the settings that decide most."""
+    if settings.gateway_url:
+        mode = Check("mode", "ok", f"gateway at {settings.gateway_url.rpartition('@')[2]}")
+    else:
+        mode = Check(
+            "mode",
+            "ok",
+            "no gateway: verified plans, rules and tables, no model",
+            "Set LITELLM_PROVIDER_BASE_URL to have new kinds of questions planned.",
+        )
+    file = str(settings.config_file) if settings.config_file else "none"
+    clock = f"{settings.fixed_now.isoformat()} (fixed)" if settings.fixed_now else "the machine's"
+    checks = [
+        mode,
+        Check("config file", "ok", file),
+        Check("settings", "ok", f"tenant {settings.tenant_id}, timezone {settings.timezone}, clock {clock}"),
+    ]
+    if not settings.sources:
+        advice = "Declare one as [sources.NAME] in qkva.toml, or run `qkva demo`."
+        checks.append(Check("sources", "note", "none is configured", advice))
+    return checks
+
+
+async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list[Check]:
+    """Server, pgvector, revision, and the role that rows are read through."""
+    if settings.database_url is not None:
+        admin = app = settings.database_url.get_secret_value()
+        options, where = f"-c role={APP_ROLE}", "DATABASE_URL"
+    else:
+        server = await embedded.start()
+        admin, app, options = server.admin_url, server.app_url, ""
+        where = f"embedded in {settings.cache_dir}"
+    revision = await asyncio.to_thread(migrate, admin)
+    started = time.perf_counter()
+    try:
+        async with await psycopg.AsyncConnection.connect(app, options=options, connect_timeout=5) as connection:
+            row = await (await connection.execute(CACHE_FACTS)).fetchone()
+    except psycopg.Error as error:
+        return [Check("plan cache", "broken", f"{where}: {first_line(error)}", "See that the login may use the role.")]
+    assert row is not None
+    server_version, vector, user, above_rules, owns, forced = row
+    took = (time.perf_counter() - started) * 1000
+    state = "at the newest revision" if revision == head_revision() else f"at revision {revision}"
+    checks = [
+        Check("plan cache", "ok", f"{where}: PostgreSQL {server_version.split()[0]}, {took:.0f} ms"),
+        Check("pgvector", "ok", vector),
+        Check("migrations", "ok", f"{revision}, {state}"),
+    ]
+    if above_rules or (owns and not forced):
+        advice = "Row-level security does not hold for this role: use a login that is neither owner nor superuser."
+        return [*checks, Check("cache role", "broken", f"{user} passes row-level security by", advice)]
+    return [*checks, Check("cache role", "ok", f"{user}: neither owner nor superuser; row-level security holds")]
+
+
+async def check_embedder(settings: Settings, stack: AsyncExitStack) -> list[Check]:
+    """Embed twice: the first call loads the model."""
+    embedder = open_embedder(settings, stack)
+    started = time.perf_counter()
+    await embedder.embed(["how many orders were placed ‹time›"])
+    loaded = time.perf_counter()
+    vectors = await embedder.embed(["which orders did ‹customers.name› place"])
+    done = time.perf_counter()
+    name = settings.embedding_model if settings.gateway_url and settings.embedding_model else "wordllama, local"
+    times = f"{(loaded - started) * 1000:.0f} ms to load, {(done - loaded) * 1000:.1f} ms for a question"
+    return [Check("embedder", "ok", f"{name}, vectors of {len(vectors[0])}, {times}")]
+
+
+async def check_models(settings: Settings, stack: AsyncExitStack) -> list[Check]:
+    """One tiny call to each model of the gateway; planner and router also have to fill a form."""
+    models = await open_chat(settings, stack)
+    if models is None:
+        return []
+    checks = [await check_call("answers", models.answerer, fills=False)]
+    seen = set[str]()
+    for purpose, model in (("plans", models.planner), ("routes", models.router)):
+        if model.name not in seen:
+            seen.add(model.name)
+            checks.append(await check_call(purpose, model, fills=True))
+    return checks
+
+
+async def check_call(purpose: str, model: Chat, *, fills: bool) -> Check:
+    """One call, timed; a failure says the gateway's own reason."""
+    started = time.perf_counter()
+    try:
+        if fills:
+            await model.fill_form(Ready, system="Fill the form.", user="Say that you are ready.", purpose="doctor")
+        else:
+            await model.write(system="Answer with one word.", user="Are you ready?", purpose="doctor")
+    except ModelError as error:
+        return Check(f"model {purpose}", "broken", error.message)
+    kind = "a form filled" if fills else "a word written"
+    return Check(f"model {purpose}", "ok", f"{model.name}, {kind} in {(time.perf_counter() - started) * 1000:.0f} ms")
+
+
+async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgres) -> list[Check]:
+    """Describe it, read a row, count its values, and see whether its login could write."""
+    options = await embedded.resolve(source.options)
+    connector = open_connector(name, source.type, options)
+    try:
+        started = time.perf_counter()
+        description = await connector.describe()
+        took = (time.perf_counter() - started) * 1000
+        values = sum(len(column.values) for column in description.values)
+        await asyncio.to_thread(ValueIndex.build, description)
+        tables = ", ".join(table.name for table in description.tables[:8]) or "nothing"
+        found = f"{source.type}: {tables}; {values} values known; {took:.0f} ms"
+        label = f"source {name}"
+        if not description.tables:
+            advice = "Grant its login SELECT on what may be asked, or name the schemas in qkva.toml."
+            return [Check(label, "broken", f"{source.type}: no table can be read", advice)]
+        checks = [Check(label, "ok", found), await check_rows(label, connector, description)]
+        cut = [column.column for column in description.values if not column.complete]
+        if cut:
+            advice = "Raise max_values_per_column, or names beyond it are not recognised in questions."
+            checks.append(Check(label, "note", f"only a part of the values of {', '.join(cut[:4])} is known", advice))
+    finally:
+        await connector.close()
+    if source.type == "sql":
+        checks.append(await check_rights(label, str(options["url"]), options.get("schemas") or ["public"]))
+    return checks
+
+
+async def check_rows(label: str, connector: Connector, description: SourceDescription) -> Check:
+    """Whether rows come back. Raises SourceError."""
+    query = FIRST_ROWS.get(connector.dialect)
+    if query is None:
+        return Check(label, "note", f"rows were not read: no test query is known for {connector.dialect}")
+    table = description.tables[0].name
+    result = await connector.execute(query.format(table=table), (), {}, Limits(rows=1, seconds=5))
+    return Check(label, "ok", f"rows of {table} are readable" if result.records else f"{table} is readable and empty")
+
+
+async def check_rights(label: str, url: str, schemas: list[str]) -> Check:
+    """Whether the source's login could write, if qkva's own guards were not there."""
+    plain = url.replace("+psycopg", "", 1)
+    try:
+        async with await psycopg.AsyncConnection.connect(plain, connect_timeout=5) as connection:
+            row = await (await connection.execute(READERS_RIGHTS, (list(schemas),))).fetchone()
+    except psycopg.Error as error:
+        return Check(label, "note", f"its rights could not be read: {first_line(error)}")
+    user, superuser, writes = row or ("", False, False)
+    if superuser or writes:
+        what = "a superuser" if superuser else "allowed to write"
+        advice = "qkva only reads, in read-only transactions; still, give it a login that may only SELECT."
+        return Check(label, "note", f"the login {user} is {what}", advice)
+    return Check(label, "ok", f"the login {user} may only read")
+
+
+def first_line(error: psycopg.Error) -> str:
+    """The driver's first line, which holds no password."""
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
