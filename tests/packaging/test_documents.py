@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from qkva.contracts.result import RESULT_VERSION, AskResult, CacheOutcome, Citation, PlanView, Status
+from qkva.graphs.ask import NODES, graph
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -50,3 +51,11 @@ def test_one_word_for_one_idea():
 
     assert len(rows) == len(set(rows))
     assert {"tenant", "source", "plan", "key", "mask", "hit", "miss", "fallback", "wrong hit", "record"} <= set(rows)
+
+
+def test_picture_shows_each_way():
+    drawn = {(edge.source, edge.target) for edge in graph.get_graph().edges}
+
+    assert {source for source, _ in drawn} == {"__start__", *(node.__name__ for node in NODES)}
+    assert {("look_up", "fill_params"), ("look_up", "route"), ("build_plan", "fall_back")} <= drawn
+    assert ("look_up", "execute") not in drawn
