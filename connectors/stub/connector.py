@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 from qkva.connectors.stub.evaluate import Clock, bind, find
 from qkva.connectors.stub.fixtures import FIELDS, VALUE_FIELDS, Issue, describe_field, load_issues, values_of
-from qkva.connectors.stub.jql import Query, drop_missing, parse
+from qkva.connectors.stub.jql import Query, drop_missing
+from qkva.connectors.stub.parser import parse
 from qkva.connectors.stub.rules import check_parameters, check_query
 from qkva.contracts.errors import MissingParameter
 from qkva.contracts.plan import Parameter, ParamType, Plan

@@ -70,7 +70,7 @@ def _check_hole(clause: Clause, hole: Hole, declared: dict[str, Parameter]) -> N
     if param is None:
         raise PlanRejected(f'The query uses the parameter "{hole.name}", which is not declared.')
     if (param.type == ParamType.TIME_RANGE) != (hole.part is not None):
-        raise PlanRejected(f'"{hole.name}": a time range is written {{name.start}} and {{name.end}}, all else {{name}}.')
+        raise PlanRejected(f'"{hole.name}": only a time range is written {{name.start}} and {{name.end}}.')
     if param.type == ParamType.LIST and clause.operator not in ("in", "not in"):
         raise PlanRejected(f'The list "{hole.name}" can only stand in IN (…).')
     if (FIELDS[clause.field].kind in ("date", "datetime")) != (param.type in _DATES):
