@@ -2,10 +2,12 @@
 
 import asyncio
 import logging
+import os
+import socket
 import time
 import weakref
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any, LiteralString, Self
 
 import psycopg
@@ -21,7 +23,10 @@ Connection = psycopg.AsyncConnection[dict[str, Any]]
 
 CONNECT_TIMEOUT_SEC = 2
 """A question waits no longer for its cache."""
-PAUSE_SEC = 1.0
+CHECK_TIMEOUT_SEC = 1.0
+OPERATION_TIMEOUT_SEC = 5
+"""What a statement may take; the server's own timeout stops it first, unless the server hangs."""
+PAUSE_SEC = 3.0
 """After a failure to connect, calls fail at once for so long: a question makes several, and waits only once."""
 MAX_CONNECTIONS = 8
 """Of one event loop."""
@@ -93,11 +98,12 @@ class Database:
     async def _connection(self) -> AsyncIterator[Connection]:
         """A connection of the pool; the one place where the driver's errors become ours."""
         if time.monotonic() < self._paused_until:
-            raise StoreUnavailable("qkva's own database does not answer; questions are planned without the cache.")
+            raise StoreUnavailable("qkva's own database did not answer a moment ago: see that it runs at DATABASE_URL.")
         try:
             pool = await self._pool()
             async with pool.connection() as connection:
-                yield connection
+                with _cut_off_after(OPERATION_TIMEOUT_SEC + 1, connection):
+                    yield connection
         except (PoolTimeout, PoolClosed, TooManyRequests) as error:
             self._paused_until = time.monotonic() + PAUSE_SEC
             raise StoreUnavailable(
@@ -120,13 +126,38 @@ def _new_pool(conninfo: str) -> AsyncConnectionPool[Connection]:
         conninfo,
         kwargs={"autocommit": True, "row_factory": dict_row},
         configure=register_vector_async,
-        check=AsyncConnectionPool.check_connection,
+        check=_check,
         min_size=1,
         max_size=MAX_CONNECTIONS,
         timeout=CONNECT_TIMEOUT_SEC,
         reconnect_timeout=30,
         open=False,
     )
+
+
+async def _check(connection: Connection) -> None:
+    """Raise psycopg's error if the connection has been lost while it was idle: one empty round trip, 0.1 ms."""
+    with _cut_off_after(CHECK_TIMEOUT_SEC, connection):
+        await connection.execute("")
+
+
+@contextmanager
+def _cut_off_after(seconds: float, connection: Connection) -> Iterator[None]:
+    """Shut the connection's socket when the server hangs, which ends every wait on it at once.
+
+    Cancelling would first ask the hanging server to cancel, and wait ten seconds for that.
+    """
+
+    def cut_off() -> None:
+        if not connection.closed:
+            with socket.socket(fileno=os.dup(connection.fileno())) as line:
+                line.shutdown(socket.SHUT_RDWR)
+
+    timer = asyncio.get_running_loop().call_later(seconds, cut_off)
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _conninfo(url: str, role: str | None) -> str:
@@ -138,7 +169,8 @@ def _conninfo(url: str, role: str | None) -> str:
             "DATABASE_URL is no PostgreSQL URL: write postgresql://user:password@host:5432/database."
         ) from None
     # A generic plan, made for one tenant, may be wrong by orders of magnitude for the next.
-    options = f"{given.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off -c statement_timeout=10s"
+    options = f"{given.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off"
+    options += f" -c statement_timeout={OPERATION_TIMEOUT_SEC}s"
     if role is not None:
         options += f" -c role={role}"
     defaults = {"connect_timeout": CONNECT_TIMEOUT_SEC, "application_name": "qkva"}
