@@ -64,7 +64,7 @@ def server(
 def serve(folder: Path, environment: dict[str, str], gateway: Gateway) -> Iterator[Server]:
     port, log = free_port(), folder / "server.log"
     tool = Path(sys.executable).parent / "langgraph"
-    command = [str(tool), "dev", "-c", str(ROOT / "langgraph.json"), "--no-browser", "--no-reload"]
+    command = [str(tool), "dev", "--config", str(ROOT / "langgraph.json"), "--no-browser", "--no-reload"]
     command += ["--port", str(port), "--n-jobs-per-worker", "10"]
     with log.open("w") as output:
         process = subprocess.Popen(
@@ -75,8 +75,9 @@ def serve(folder: Path, environment: dict[str, str], gateway: Gateway) -> Iterat
         assert "already in use" not in log.read_text()
         yield Server(f"http://127.0.0.1:{port}", gateway, log)
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=30)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=30)
 
 
 def free_port() -> int:

@@ -13,8 +13,9 @@ LEM = "Which books did Stanislaw Lem write?"
 
 
 @pytest.fixture
-def client(server):
-    return get_client(url=server.url)
+async def client(server):
+    async with get_client(url=server.url) as client:
+        yield client
 
 
 async def assistant_id(client):
