@@ -89,12 +89,10 @@ def read_month(found: re.Match[str]) -> Atom | None:
     sure = (
         found["year"] or found["which"] or name in SURE_MONTHS or (name == "march" and after_others) or has_cue(found)
     )
-    to_someone = (
-        name in ("march", "may")
-        and said.islower()
-        and re.match(r"\s+(?:to|be|have|i|we)\b", found.string[found.end() :])
-    )
-    if to_someone:
+    behind = found.string[found.end() :]
+    is_verb = name in ("march", "may") and said.islower() and TO_DO.match(behind)
+    is_person = name in PERSONS and said[0].isupper() and SURNAME.match(behind)
+    if is_verb or is_person:
         return None
 
     def resolve(now: datetime) -> TimeRange:
@@ -145,6 +143,9 @@ def read_day_number(found: re.Match[str]) -> Atom | None:
     )
 
 
+PERSONS = ("jan", "april", "may", "june", "august")
+TO_DO = re.compile(r"\s+(?:to|be|have|i|we)\b")
+SURNAME = re.compile(r"\s+[A-Z][a-z]")
 NTH = r"(?P<nth>st|nd|rd|th)"
 WHICH = rf"(?P<which>{LAST}|{THIS}|{NEXT})"
 

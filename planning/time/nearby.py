@@ -1,7 +1,8 @@
-"""What directly beside a date changes it: "the week of March 3rd", "yesterday at 5 pm", "early March", "the end of 2025".
+"""What directly beside a date changes it: "the week of March 3rd", "yesterday at 5 pm", "early March", "the end of
+2025".
 
-"early", "mid" and "late" are thirds: of a month from the 1st, 11th and 21st on, of a year four months each. The start and
-the end of a period are its first and its last day.
+"early", "mid" and "late" are thirds: of a month from the 1st, 11th and 21st on, of a year four months each. The start
+and the end of a period are its first and its last day.
 """
 
 import re

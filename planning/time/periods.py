@@ -1,8 +1,8 @@
 """Times relative to now: "yesterday", "last week", "past three months", "3 days ago", "on Monday", "so far this year".
 
-One unit is the calendar's ("last week" is Monday to Monday), except "the past week" and "the last hour", which end now; several are a
-window that ends now ("last 7 days"). A weekday is the latest that has begun ("on Monday", today included), "last
-Friday" lies before today, "next Monday" after it. Parts of the day: planning.time.words.
+One unit is the calendar's ("last week" is Monday to Monday), except "the past week" and "the last hour", which end
+now; several are a window that ends now ("last 7 days"). A weekday is the latest that has begun ("on Monday", today
+included), "last Friday" lies before today, "next Monday" after it. Parts of the day: planning.time.words.
 """
 
 import re
@@ -60,7 +60,7 @@ def read_this_part(found: re.Match[str]) -> Atom | None:
 
 
 def read_unit(found: re.Match[str]) -> Atom | None:
-    """ "last week", "this quarter", "next year", "the past month", "this month so far"."""
+    """"last week", "this quarter", "next year", "the past month", "this month so far"."""
     unit, which = found["unit"].lower(), found["which"].lower()
     offset, start, end = offset_of(which), found.start(), found.end()
     if unit == "minute" and "the" not in found[0].lower():
@@ -79,7 +79,8 @@ def read_before_last(found: re.Match[str]) -> Atom | None:
 
 
 def read_window(found: re.Match[str]) -> Atom | None:
-    """A window that ends or starts now: "last 7 days", "the next two weeks"; "the last 3 full months" are the calendar's."""
+    """A window that ends or starts now: "last 7 days", "the next two weeks"; "the last 3 full months" are the
+    calendar's."""
     count, unit = whole_number(found["count"]), found["unit"].lower()
     if not count:
         return None

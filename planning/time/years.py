@@ -59,7 +59,8 @@ def read_part_of_year(found: re.Match[str]) -> Atom | None:
         number = count if ordinal == "last" else ORDINALS.get(ordinal) or int(ordinal[0])
     else:
         number = int(groups.get("q") or groups.get("h") or 0)
-    if not 1 <= number <= count:
+    is_relative = ordinal == "last" and not (found["year"] or found["which"])  # "last quarter" is the one before this
+    if is_relative or not 1 <= number <= count:
         return None
 
     def resolve(now: datetime) -> TimeRange:
