@@ -96,6 +96,8 @@ def is_evident(said: Said, start: int, end: int, spelling: str, names: ColumnNam
         named = all(token.stem in said.schema_words or token.folded in FUNCTION_WORDS for token in tokens)
         return not (plain or named) or is_near(said, start, end, names) or is_spelled_so(said, start, end, spelling)
     word = words[0]
+    if word in ("a", "i") and (tokens[0].text != spelling or said.starts_sentence(start)):
+        return False  # the article before "grade" is not the grade A
     if len(word) == 1 or tokens[0].stem in said.schema_words:
         return is_beside_column(said, start, end, names)
     if not needs_evidence(word, names):

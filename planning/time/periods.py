@@ -60,7 +60,7 @@ def read_this_part(found: re.Match[str]) -> Atom | None:
 
 
 def read_unit(found: re.Match[str]) -> Atom | None:
-    """"last week", "this quarter", "next year", "the past month", "this month so far"."""
+    """ "last week", "this quarter", "next year", "the past month", "this month so far"."""
     unit, which = found["unit"].lower(), found["which"].lower()
     offset, start, end = offset_of(which), found.start(), found.end()
     if unit == "minute" and "the" not in found[0].lower():
