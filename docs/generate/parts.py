@@ -1,6 +1,7 @@
 """The generated parts: each function returns one, as Markdown."""
 
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -17,6 +18,8 @@ from qkva.graphs.ask import NODES, graph
 from qkva.settings import Settings
 
 BIN = Path(sys.executable).parent
+SHOWN = ("1. ", "3. ", "9. ")
+"""Questions of the demo that the README shows whole: a plain one, one in other words, a refused one."""
 
 
 def graph_picture() -> str:
@@ -69,13 +72,21 @@ def env_example() -> str:
 
 
 def demo_output() -> str:
-    """What `make demo` prints once it is set up; milliseconds and ids differ from run to run and are left out."""
-    return f"```text\n$ make demo\n{demo_run()[0]}\n```"
+    """What `make demo` prints once it is set up: some of its questions, and the table of all."""
+    blocks = re.split(r"\n\n(?=\d+\. |   question |Try next)", demo_run()[0])
+    kept = [block if not block[0].isdigit() or block.startswith(SHOWN) else "…" for block in blocks]
+    shown = "\n\n".join(block for block, before in zip(kept, ["", *kept], strict=False) if not block == before == "…")
+    return f"```text\n{shown}\n```"
 
 
 def result_example() -> str:
-    """One real result object, as `--json` prints it."""
-    return f"```json\n{demo_run()[1]}\n```"
+    """One real result object, as `--json` prints it, with a line for each field."""
+    result = json.loads(demo_run()[1])
+    result["timings_ms"] = dict.fromkeys(result["timings_ms"], "…")
+    fields = ",\n".join(
+        f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in result.items()
+    )
+    return f"```json\n{{\n{fields}\n}}\n```"
 
 
 @cache
