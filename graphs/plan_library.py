@@ -10,7 +10,7 @@ from qkva.contracts.plan import Exemplar, Plan, PlanStatus, StoredPlan
 from qkva.nodes.runtime import AskServices, ReadySource
 from qkva.planning.canonical import canonical_form
 from qkva.planning.coerce import coerce
-from qkva.planning.example_questions import exemplar_of
+from qkva.planning.example_questions import read_written
 from qkva.planning.keys import check_key_length
 from qkva.planning.plan_dump import draft_of, dump_plan_file
 from qkva.planning.plan_file import PlanDraft, PlanFile, parse_plan_file
@@ -25,6 +25,8 @@ class ImportReport:
     questions: int
     replaced: int
     """Verified plans of the same keys that meant something else, and were retired."""
+    warnings: tuple[str, ...] = ()
+    """Questions that were stored and may never be met."""
 
     def sentence(self) -> str:
         """For a person."""
@@ -39,6 +41,7 @@ class CheckedPlan:
     plan: Plan
     canonical: str
     exemplars: tuple[Exemplar, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def texts(self) -> list[str]:
@@ -67,6 +70,7 @@ async def import_plans(services: AskServices, tenant_id: str, text: str) -> Impo
         plans=tuple(stored),
         questions=sum(len(plan.exemplars) for plan in checked),
         replaced=await retire_replaced(services, tenant_id, file.source, checked),
+        warnings=tuple(warning for plan in checked for warning in plan.warnings),
     )
 
 
@@ -80,14 +84,24 @@ async def check_draft(draft: PlanDraft, source: ReadySource, now: datetime) -> C
             if param.default is not None:
                 coerce(param, param.default, now=now)
         await source.connector.check(plan)
-        exemplars = [
-            exemplar_of(question, plan, description=source.description, values=source.values, now=now)
+        read = [
+            read_written(question, plan, description=source.description, values=source.values, now=now)
             for question in draft.questions
         ]
     except (PlanRejected, ParameterError) as error:
         raise PlanRejected(f"Line {draft.line}: plan {draft.key_text!r}: {error.message}") from None
-    by_text = {exemplar.masked: exemplar for exemplar in exemplars}
-    return CheckedPlan(plan=plan, canonical=canonical_form(plan), exemplars=tuple(by_text.values()))
+    by_text = {question.exemplar.masked: question.exemplar for question in read}
+    return CheckedPlan(
+        plan=plan,
+        canonical=canonical_form(plan),
+        exemplars=tuple(by_text.values()),
+        warnings=tuple(
+            f"Line {draft.line}: no value of {{{name}}} is recognised in the question {text!r}, so it may never hit: "
+            "say in words what the value is, as in “the status {status}”."
+            for text, question in zip(draft.questions, read, strict=True)
+            for name in question.unrecognised
+        ),
+    )
 
 
 def check_columns(plan: Plan, source: ReadySource) -> None:

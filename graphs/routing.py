@@ -13,24 +13,24 @@ END: Literal["__end__"] = "__end__"
 """LangGraph's own, with its type."""
 
 
-def route_after_read_question(state: AskState) -> Literal["embed", "__end__"]:
+async def route_after_read_question(state: AskState) -> Literal["embed", "__end__"]:
     """A question that cannot be used goes no further."""
     return END if state.status else "embed"
 
 
-def route_after_embed(state: AskState) -> Literal["look_up", "__end__"]:
+async def route_after_embed(state: AskState) -> Literal["look_up", "__end__"]:
     """No source, no question."""
     return END if state.status else "look_up"
 
 
-def route_after_look_up(state: AskState) -> Literal["fill_params", "route", "__end__"]:
+async def route_after_look_up(state: AskState) -> Literal["fill_params", "route", "__end__"]:
     """A hit skips routing and planning; a miss and a cache that is down do not."""
     if state.status:
         return END
     return "fill_params" if state.plan else "route"
 
 
-def route_after_route(state: AskState) -> Sequence[str]:
+async def route_after_route(state: AskState) -> Sequence[str]:
     """By strategy; hybrid plans a live query and retrieves passages side by side."""
     if state.status:
         return [END]
@@ -44,7 +44,7 @@ def route_after_route(state: AskState) -> Sequence[str]:
     return nodes[Strategy(state.strategy or Strategy.SQL_ONLY)]
 
 
-def route_after_build_plan(state: AskState) -> Literal["review_plan", "fill_params", "fall_back", "__end__"]:
+async def route_after_build_plan(state: AskState) -> Literal["review_plan", "fill_params", "fall_back", "__end__"]:
     """No plan means a broad query; a new one may have to pass a person first."""
     if state.status:
         return END
@@ -53,30 +53,30 @@ def route_after_build_plan(state: AskState) -> Literal["review_plan", "fill_para
     return "review_plan" if state.review else "fill_params"
 
 
-def route_after_review_plan(state: AskState) -> Literal["fill_params", "__end__"]:
+async def route_after_review_plan(state: AskState) -> Literal["fill_params", "__end__"]:
     """A rejected plan ends the turn."""
     return END if state.status else "fill_params"
 
 
-def route_after_fall_back(state: AskState) -> Literal["execute", "__end__"]:
+async def route_after_fall_back(state: AskState) -> Literal["execute", "__end__"]:
     """Nothing near the question, nothing to run."""
     return END if state.status else "execute"
 
 
-def route_after_fill_params(state: AskState) -> Literal["execute", "route", "__end__"]:
+async def route_after_fill_params(state: AskState) -> Literal["execute", "route", "__end__"]:
     """A cached plan that does not fit is excluded, and the question routed as a miss."""
     if state.status:
         return END
     return "execute" if state.plan else "route"
 
 
-def route_after_execute(state: AskState) -> Literal["answer", "route", "__end__"]:
+async def route_after_execute(state: AskState) -> Literal["answer", "route", "__end__"]:
     """Nothing found and a source that is down end the turn; a cached plan that the source rejects is a miss."""
     if state.status:
         return END
     return "answer" if state.plan else "route"
 
 
-def route_after_answer(state: AskState) -> Literal["write_back", "__end__"]:
+async def route_after_answer(state: AskState) -> Literal["write_back", "__end__"]:
     """Only an answer teaches the cache."""
     return "write_back" if state.status == "answered" and state.plan else END

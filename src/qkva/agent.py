@@ -53,6 +53,7 @@ class Agent:
             {"question": question},
             self._config(thread_id),
             context=AskContext(source=source, now=now, timezone=timezone, **context),
+            durability="exit",  # one checkpoint a turn, not one a node: a turn that dies is asked again
         )
         return self._result(output, thread_id)
 
@@ -66,6 +67,7 @@ class Agent:
             self._config(thread_id),
             context=AskContext(**context),
             stream_mode=["custom", "values"],
+            durability="exit",
         )
         async for mode, part in parts:
             if mode == "custom":
@@ -77,7 +79,7 @@ class Agent:
     async def review(self, thread_id: str, decision: dict[str, Any] | str, **context: Any) -> AskResult:
         """Resume a question whose plan was held: "approve", "reject", or `{"decision": "edit", "query": …}`."""
         output = await self.graph.ainvoke(
-            Command(resume=decision), self._config(thread_id), context=AskContext(**context)
+            Command(resume=decision), self._config(thread_id), context=AskContext(**context), durability="exit"
         )
         return self._result(output, thread_id)
 
