@@ -118,10 +118,10 @@ def _form(node: exp.Placeholder, name: str) -> Form:
     while (parent := inside.parent) is not None and not isinstance(parent, (exp.Query, exp.Where)):
         if isinstance(parent, exp.SimilarTo) and inside.arg_key == "expression":
             raise PlanRejected(f'The parameter "{name}" may not be part of a SIMILAR TO pattern: use LIKE.')
-        if isinstance(parent, exp.Escape):
-            raise PlanRejected(f'The parameter "{name}" may not stand beside ESCAPE: its wildcards are escaped by \\.')
         form = _PATTERNS.get(type(parent))
         if form is not None and inside.arg_key == "expression":
+            if isinstance(parent.parent, exp.Escape):
+                raise PlanRejected(f'The parameter "{name}" may not be part of a pattern with its own ESCAPE.')
             return form
         inside = parent
     return "plain"

@@ -5,6 +5,7 @@ text regenerated from the tree that was checked here, never the text that came i
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 from typing import cast
@@ -146,18 +147,24 @@ def _check_denied(tree: exp.Query, catalog: Catalog) -> None:
             raise refusal("column", f'"{spelled(reference.this)}" has columns that may not be read; do not rename them')
         own_name = spelled(reference.this)
         whole = {own_name, spelled(alias.this) if alias is not None else ""}
-        for name in _mentioned(tree):
+        for name in _mentioned(tree, whole):
             if name in denied:
                 raise refusal("column", f'"{name}" may not be read')
             if name == "*" or name in whole:
                 raise refusal("column", f'"{own_name}" has columns that may not be read; name the others')
 
 
-def _mentioned(tree: exp.Query) -> list[str]:
-    names = [spelled(column.this) for column in tree.find_all(exp.Column) if not isinstance(column.this, exp.Star)]
-    stars = [star for star in tree.find_all(exp.Star) if not isinstance(star.parent, exp.Count)]
-    using = [spelled(name) for join in tree.find_all(exp.Join) for name in join.args.get("using") or ()]
-    return [*names, *("*" for _ in stars), *using]
+def _mentioned(tree: exp.Query, whole: set[str]) -> Iterator[str]:
+    """Every column name, and "*" for a star that takes in one of the tables called `whole`."""
+    for star in tree.find_all(exp.Star):
+        owner = spelled(star.parent.args.get("table")) if isinstance(star.parent, exp.Column) else ""
+        if not isinstance(star.parent, exp.Count) and (not owner or owner in whole):
+            yield "*"
+    for column in tree.find_all(exp.Column):
+        if not isinstance(column.this, exp.Star):
+            yield spelled(column.this)
+    for join in tree.find_all(exp.Join):
+        yield from (spelled(name) for name in join.args.get("using") or ())
 
 
 def _names(catalog: Catalog) -> list[str]:

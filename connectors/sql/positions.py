@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+import sqlglot
 from sqlglot import exp
+from sqlglot.tokenizer_core import TokenType
 
 from qkva.connectors.sql.binds import MARK, number_of
 from qkva.contracts.errors import PlanRejected
@@ -21,7 +23,15 @@ def check_positions(tree: exp.Query, names: Sequence[str]) -> None:
             _check_position(node, names[number_of(node)])
         elif isinstance(node, exp.Parameter):
             raise PlanRejected("The query has a bind of another spelling: write every parameter as {name}.")
-        elif MARK in _own_text(node).lower():
+
+
+def check_unquoted(text: str) -> None:
+    """Refuse a placeholder inside quotes or a name. Raises PlanRejected.
+
+    Told by the tokens, not by the tree: the parser reads `interval ':p0 days'` as an interval of 0 days.
+    """
+    for token in sqlglot.tokenize(text, read="postgres"):
+        if MARK in token.text and token.token_type != TokenType.VAR:
             raise PlanRejected(
                 "A parameter may not stand inside quotes or a name: write '%' || {name} || '%' for a part of a text, "
                 "{name} * interval '1 day' for a number of days."
@@ -30,7 +40,7 @@ def check_positions(tree: exp.Query, names: Sequence[str]) -> None:
 
 def _check_position(node: exp.Placeholder, name: str) -> None:
     parent = node.parent
-    while isinstance(parent, (exp.Paren, exp.Cast)):
+    while isinstance(parent, (exp.Paren, exp.Cast, exp.Tuple)):
         parent = parent.parent
     if isinstance(parent, exp.Alias):
         parent = parent.parent
@@ -42,8 +52,3 @@ def _check_position(node: exp.Placeholder, name: str) -> None:
         raise PlanRejected(f'The parameter "{name}" stands for a keyword; only values can be parameters.')
     if isinstance(parent, exp.Select):
         raise PlanRejected(f'The parameter "{name}" alone is a column of the result; select what the source holds.')
-
-
-def _own_text(node: exp.Expr) -> str:
-    """All text that belongs to the node itself: names, literals, aliases kept as plain strings."""
-    return " ".join(value for value in node.args.values() if isinstance(value, str))

@@ -15,7 +15,7 @@ from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
 from qkva.connectors.sql.catalog import Catalog, described_tables
 from qkva.connectors.sql.columns import check_columns
 from qkva.connectors.sql.guard import check_query, parse_query, refusal
-from qkva.connectors.sql.positions import check_positions
+from qkva.connectors.sql.positions import check_positions, check_unquoted
 from qkva.contracts.errors import PlanRejected
 from qkva.contracts.plan import PLACEHOLDER, Parameter, ParamType
 
@@ -76,11 +76,12 @@ def _parse(query: str) -> tuple[exp.Query, list[Part]]:
             parts.append(part)
         return f":{MARK}{parts.index(part)}"
 
-    tree = parse_query(PLACEHOLDER.sub(number, query))
-    for interval in list(tree.find_all(exp.Interval)):  # the parser reads INTERVAL :p as a text
-        text = interval.this
-        if isinstance(text, exp.Literal) and interval.args.get("unit") is None and text.this.startswith(MARK):
-            interval.replace(exp.cast(exp.Placeholder(this=text.this), "interval"))
+    text = PLACEHOLDER.sub(number, query)
+    tree = parse_query(text)
+    check_unquoted(text)
+    for interval in list(tree.find_all(exp.Interval)):  # INTERVAL $1 is no SQL, a cast is
+        if isinstance(interval.this, exp.Placeholder) and interval.args.get("unit") is None:
+            interval.replace(exp.cast(interval.this, "interval"))
     return tree, parts
 
 

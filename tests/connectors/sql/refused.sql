@@ -1,0 +1,157 @@
+-- Known ways around a read-only guard, one per line: each has to be refused before it reaches the database.
+-- writing
+delete from orders
+insert into orders select * from orders
+update orders set total = 0
+merge into orders o using customers c on c.id = o.id when matched then delete
+truncate orders
+drop table orders
+create table x as select * from orders
+alter table orders add x int
+grant all on orders to public
+with d as (delete from orders returning *) select * from d
+with d as (update orders set total = 1 returning *) select * from d
+with d as (insert into orders (id) values (1) returning *) select * from d
+select * from (delete from orders returning *) d
+select * into x from orders
+create temp table x (a int)
+select * from orders for update
+select * from orders for no key update
+select * from orders for share
+select * from (select * from orders for update) q
+-- several statements
+commit; delete from orders; select 1
+select 1; select 2
+select 1; drop table orders
+rollback; delete from orders
+begin
+-- other statements
+explain analyze delete from orders
+explain select * from orders
+set transaction read write
+set statement_timeout = 0
+reset all
+show all
+listen x
+notify x
+vacuum
+analyze orders
+copy (select 1) to program 'touch /tmp/x'
+copy orders to stdout
+do $$ begin delete from orders; end $$
+call something()
+execute plan_1
+prepare p as select 1
+values (1)
+lock table orders
+-- files, large objects, other servers
+select pg_read_file('/etc/passwd')
+select * from pg_read_file('/etc/passwd') as f(line)
+select pg_read_binary_file('/etc/passwd')
+select * from pg_ls_dir('.')
+select lo_import('/etc/hostname')
+select lo_create(0)
+select lo_export(1, '/tmp/x')
+select dblink_exec('dbname=app', 'delete from orders')
+select * from dblink('dbname=app', 'select 1') as t(a int)
+-- settings and session
+select set_config('statement_timeout', '0', false)
+select set_config('transaction_read_only', 'off', true)
+select set_config('app.tenant_id', 'x', true) from orders
+select current_setting('data_directory')
+select current_user
+select session_user
+select user
+select current_role
+select current_database()
+select version()
+select inet_server_addr()
+-- waiting, locks, signals, sequences
+select pg_sleep(600)
+select id from orders order by pg_sleep(1)
+select id from orders where pg_sleep(1) is null
+select id from orders group by id having pg_sleep(1) is null
+select id from orders limit (select 1 from (select pg_sleep(1)) x)
+select case when pg_sleep(1) is null then 1 end
+select coalesce(1, pg_sleep(1)::text::int)
+select count(*) filter (where pg_sleep(1) is null) from orders
+select sum(total) over (order by pg_sleep(1)) from orders
+select * from orders, lateral pg_sleep(1)
+select * from orders join customers on pg_sleep(1) is null
+select id from orders where total > all (select pg_sleep(1)::text::int)
+select pg_advisory_lock(1)
+select pg_try_advisory_xact_lock(1)
+select pg_notify('x', 'y')
+select pg_logical_emit_message(true, 'a', 'b')
+select setseed(0.5)
+select pg_terminate_backend(1)
+select pg_cancel_backend(1)
+select pg_switch_wal()
+select pg_reload_conf()
+select nextval('s')
+select setval('s', 1)
+select currval('s')
+select lastval()
+select txid_current()
+-- SQL inside a text
+select query_to_xml('select * from oauth_tokens', true, true, '')
+select table_to_xml('secrets', true, true, '')
+select database_to_xml(true, true, '')
+select cursor_to_xml('c', 1, true, true, '')
+select * from xmltable('/a' passing '<a/>' columns b text)
+select ts_stat('select token from secrets')
+select ts_rewrite('a'::tsquery, 'select token, token from secrets')
+-- names in disguise
+select U&"pg\005fsleep"(0.1)
+select u&"pg\005fsleep"(0.1)
+select "pg_sleep"(1)
+select PG_SLEEP(1)
+select pg_catalog.pg_sleep(1)
+select public.pg_sleep(1)
+select "pg_catalog"."pg_sleep"(1)
+select * from pg_catalog.pg_sleep(1)
+select pg_sleep /* */ (1)
+select 1 operator(pg_catalog.+) 2
+-- catalogs and tables that were not described
+select * from pg_stat_activity
+select * from pg_roles
+select * from pg_shadow
+select * from pg_user
+select * from pg_catalog.pg_class
+select * from information_schema.tables
+select relname from pg_class
+select * from oauth_tokens
+select * from secrets
+select * from app.public.orders
+select id from orders where id in (select oid from pg_authid)
+select id from orders union select oid from pg_authid
+with pg_authid as (select * from pg_authid) select * from pg_authid
+select * from pg_authid, (with pg_authid as (select 1) select * from pg_authid) x
+with a as (select * from b), b as (select 1) select * from a
+with c as (select 1) select * from public.c
+table pg_authid
+with t as (table pg_authid) select * from t
+-- types that look things up
+select 'pg_authid'::regclass
+select regclass 'pg_authid'
+select cast('pg_sleep' as regproc)
+select cast('pg_authid' as pg_catalog.regclass)
+select 16384::regclass::text from orders
+select case when true then 'pg_authid'::regclass end
+select 1 where true and 'pg_authid'::regclass is not null
+select * from json_to_recordset('[]') as x(a regclass)
+select 'postgres'::regrole
+select to_regclass('pg_authid')
+select pg_typeof(1)
+select pg_relation_size('orders')
+select has_table_privilege('orders', 'select')
+select obj_description(1)
+-- no SQL at all
+The given tables do not answer this question.
+select 1 /* unclosed
+select 'unclosed
+select from where
+)
+;
+-- work without end
+select repeat('x', 1000000000)
