@@ -130,7 +130,7 @@ def _new_pool(conninfo: str) -> AsyncConnectionPool[Connection]:
         min_size=1,
         max_size=MAX_CONNECTIONS,
         timeout=CONNECT_TIMEOUT_SEC,
-        reconnect_timeout=30,
+        reconnect_timeout=CONNECT_TIMEOUT_SEC,  # then the next caller tries at once, instead of after a long back-off
         open=False,
     )
 

@@ -34,13 +34,12 @@ def migrate(admin_url: str) -> str:
     url = libpq_url(admin_url)
     try:
         with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
-            if _revision(connection) == head_revision():
-                return head_revision()
-            with _migration_lock(connection):
-                if _revision(connection) != head_revision():
-                    _prepare(connection)
-                    _upgrade(url)
-            return head_revision()
+            if _revision(connection) < head_revision():
+                with _migration_lock(connection):
+                    if _revision(connection) < head_revision():
+                        _prepare(connection)
+                        _upgrade(url)
+            return _revision(connection)
     except errors.InsufficientPrivilege as error:
         raise ConfigError(
             f"The login of DATABASE_URL may not migrate the database ({reason(error)}): use the database's owner."
@@ -52,15 +51,16 @@ def migrate(admin_url: str) -> str:
 def head_revision() -> str:
     """The newest revision; each file of `migrations/versions` begins with its own."""
     names = (path.name for path in files("qkva.migrations").joinpath("versions").iterdir())
-    return max(name for name in names if name.endswith(".py")).split("_")[0]
+    return max(name for name in names if name[0].isdigit()).split("_")[0]
 
 
-def _revision(connection: psycopg.Connection) -> str | None:
+def _revision(connection: psycopg.Connection) -> str:
+    """Empty before the first. It may be newer than this program knows: then a newer one has migrated."""
     try:
         row = connection.execute("select version_num from qkva.alembic_version").fetchone()
     except (errors.UndefinedTable, errors.InvalidSchemaName):
-        return None
-    return str(row[0]) if row else None
+        return ""
+    return str(row[0]) if row else ""
 
 
 @contextmanager
@@ -82,8 +82,8 @@ def _migration_lock(connection: psycopg.Connection) -> Iterator[None]:
 def _prepare(connection: psycopg.Connection) -> None:
     """See to the extension, the role and the schema, which the revisions take for granted."""
     _require_pgvector(connection)
-    _require_role(connection)
     connection.execute("create schema if not exists qkva")
+    _require_role(connection)
 
 
 def _require_pgvector(connection: psycopg.Connection) -> None:
@@ -111,18 +111,20 @@ def _require_pgvector(connection: psycopg.Connection) -> None:
 
 def _require_role(connection: psycopg.Connection) -> None:
     """Create the role that rows are read through; roles belong to the whole server, so it may be there already."""
+    login = connection.info.user
+    missing = f'grant qkva_rw to "{login}"'
     try:
         if not _scalar(connection, "select true from pg_roles where rolname = 'qkva_rw'"):
+            missing = f"create role qkva_rw nologin; {missing}"
             connection.execute("create role qkva_rw nologin nosuperuser nobypassrls")
-        for login in ("qkva_app", connection.info.user):
-            if _scalar(connection, MAY_NOT_SET_ROLE, login):
-                connection.execute(sql.SQL("grant qkva_rw to {}").format(sql.Identifier(login)))
+        for member in ("qkva_app", login):
+            if _scalar(connection, MAY_NOT_SET_ROLE, member):
+                connection.execute(sql.SQL("grant qkva_rw to {}").format(sql.Identifier(member)))
     except (errors.DuplicateObject, errors.UniqueViolation):
         _require_role(connection)  # a migration of another database of this server was faster
     except errors.InsufficientPrivilege as error:
         raise ConfigError(
-            "The login of DATABASE_URL may not create roles: have a superuser run `create role qkva_rw nologin; "
-            f'grant qkva_rw to "{connection.info.user}"`, or give the login CREATEROLE.'
+            f"The login of DATABASE_URL may not create or grant roles: have a superuser run `{missing}`."
         ) from error
 
 
