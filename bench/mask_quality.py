@@ -139,7 +139,8 @@ def main() -> None:
     print(f"questions with an unmarked word taken for an indexed value {extra} ({extra / len(questions):.1%})")
     print(f"wordings {len(masks)}, of these with more than one mask {split}")
     print(
-        f"CPU microseconds a question: median {statistics.median(micros):.0f}, p95 {micros[int(len(micros) * 0.95)]:.0f}"
+        f"CPU microseconds a question: median {statistics.median(micros):.0f},"
+        f" p95 {micros[int(len(micros) * 0.95)]:.0f}"
     )
     print("missed by column:", dict(kinds.most_common()))
     for example in examples[:: max(1, len(examples) // options.show)] if options.show else ():
