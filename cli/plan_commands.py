@@ -105,6 +105,8 @@ def import_file(file: Path) -> int:
         report = with_services(lambda services: import_plans(services, services.tenant_id, text))
     except PlanRejected as error:
         raise PlanRejected(f"{file}: {error.message} Nothing was imported.") from None
+    for warning in report.warnings:
+        note(f"{file}: {warning}", style="yellow")
     line(report.sentence())
     return 0
 

@@ -2,12 +2,15 @@
 
 from typing import Any
 
-from qkva.cli.console import line
+from qkva.cli.console import line, out
 from qkva.contracts.plan import ParamType
 from qkva.contracts.result import AskResult
 
 SNIPPETS = 10
 """Citations that are listed; a table answer already shows its rows."""
+NARROWEST = 8
+PIPE_WIDTH = 160
+"""Width of a table that goes to no terminal; --json cuts nothing."""
 MARKS = {"open": "+", "shut": "x", "skipped": "-"}
 
 
@@ -27,10 +30,24 @@ def aligned(text: str) -> str:
     for first, last in tables_in(lines):
         rows = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in lines[first:last]]
         if len({len(row) for row in rows}) == 1:
-            widths = [max(map(len, column)) for column in zip(*rows[:1], *rows[2:], strict=True)]
+            widths = narrowed([max(map(len, column)) for column in zip(*rows[:1], *rows[2:], strict=True)])
             rows[1] = ["-" * width for width in widths]
-            lines[first:last] = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+            lines[first:last] = ["  ".join(map(fitted, row, widths)).rstrip() for row in rows]
     return "\n".join(lines)
+
+
+def narrowed(widths: list[int]) -> list[int]:
+    """The widths, with the widest columns cut until a row fits the terminal."""
+    room = (out.width if out.is_terminal else PIPE_WIDTH) - 2 * len(widths)
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widest = widths.index(max(widths))
+        widths[widest] -= 1
+    return widths
+
+
+def fitted(cell: str, width: int) -> str:
+    """The cell, padded or cut to a width."""
+    return cell.ljust(width) if len(cell) <= width else cell[: width - 1] + "…"
 
 
 def tables_in(lines: list[str]) -> list[tuple[int, int]]:

@@ -44,9 +44,18 @@ class Hole:
     """Of a literal one."""
 
 
-def exemplar_of(
+@dataclass(frozen=True)
+class ReadQuestion:
+    """A written question as a key of its plan."""
+
+    exemplar: Exemplar
+    unrecognised: tuple[str, ...] = ()
+    """Parameters of which no value was recognised where it stands: nobody's question may ever be masked like this."""
+
+
+def read_written(
     question: str, plan: Plan, *, description: SourceDescription, values: ValueIndex, now: datetime
-) -> Exemplar:
+) -> ReadQuestion:
     """The masked question with the parameter of each slot. Raises PlanRejected for one that masking takes apart."""
     holes = [hole_of(found, plan) for found in HOLE.finditer(question)]
     samples = [tuple(samples_for(hole, question, description)) for hole in holes]
@@ -58,8 +67,11 @@ def exemplar_of(
             slots = [slot_at(masked, span) for span in spans]
             found = [None if slot is None else masked.slots[slot] for slot in slots]
             if len(set(slots)) == len(slots) and all(map(fits, holes, found)):
-                return Exemplar(masked=masked.masked, roles=roles_of(masked, plan, holes, slots))
-    return by_hand(question, plan, holes, values=values, now=now)
+                return ReadQuestion(Exemplar(masked=masked.masked, roles=roles_of(masked, plan, holes, slots)))
+    unrecognised = tuple(
+        hole.param.name for hole, options in zip(holes, samples, strict=True) if hole.param and options
+    )
+    return ReadQuestion(by_hand(question, plan, holes, values=values, now=now), unrecognised)
 
 
 def hole_of(found: re.Match[str], plan: Plan) -> Hole:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
 from qkva.cli.demo.shop import READER, seed_shop
 from qkva.cli.demo.shop_data import DEMO_NOW
 from qkva.graphs.services import open_services

@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 import pytest
+
 from qkva.contracts.errors import PlanRejected
 from qkva.contracts.plan import Exemplar, ParamType, Plan, StoredPlan, Strategy
 from qkva.planning.plan_dump import draft_of, dump_plan_file
@@ -37,36 +38,69 @@ def test_reads_what_is_written():
     assert draft.strategy is Strategy.SQL_ONLY
 
 
-MISTAKES = {
+ORDERS = "plan 'orders of a customer'"
+CUSTOMER = "parameter 'customer' of plan 'orders of a customer'"
+WHOLE = {
     "empty file": ("", "The file is empty"),
     "no YAML": ("source: shop\nplans: [", "Line 2: the file is no valid YAML"),
     "control character": ("source: shop\x00", "no valid YAML"),
     "a list": ("- 1\n", "Line 1: the file must be a mapping with source, plans"),
     "no source": ("plans:\n - {key: a, query: x}\n", "Line 1: the file has no `source`"),
-    "source is a number": ("source: 5\nplans:\n - {key: a, query: x}\n", "Line 1: `source` must be text"),
+    "number as source": ("source: 5\nplans:\n - {key: a, query: x}\n", "Line 1: `source` must be text"),
     "no plans": ("source: shop\nplans: []\n", "Line 2: `plans` must be a list of at least one plan"),
-    "unknown key": (GOOD.replace("query:", "querry:"), "Line 6: plan 'orders of a customer' has the unknown key 'querry' (did you mean 'query'?)"),
-    "key twice": (GOOD + "    query: SELECT 1\n", "Line 11: plan 'orders of a customer' has the key 'query' twice"),
-    "no key": (GOOD.replace("key: orders of a customer", "questions: []").replace("    questions:\n      - Which orders did {customer} place {period}?\n", ""), "Line 3: a plan has no `key`"),
+    "no key": ("source: s\nplans:\n  - query: x\n", "Line 3: a plan has no `key`"),
     "no query": ("source: s\nplans:\n  - key: all orders\n", "Line 3: plan 'all orders' has no `query`"),
-    "empty query": ("source: s\nplans:\n  - key: all orders\n    query: ''\n", "Line 4: `query` of plan 'all orders' must be text"),
-    "undeclared": (GOOD.replace("name = {customer}", "name = {custmer}"), "uses {custmer} in its query but declares no parameter 'custmer' (did you mean 'customer'?)"),
-    "unused": (GOOD.replace("name = {customer} AND ", ""), "declares the parameter 'customer' but its query does not use it"),
-    "unknown type": (GOOD.replace("type: text", "type: txt"), "Line 9: parameter 'customer' of plan 'orders of a customer' has the type 'txt'; types are text, enum"),
-    "no type": (GOOD.replace("type: text, ", ""), "parameter 'customer' of plan 'orders of a customer' has no `type`"),
-    "unknown field": (GOOD.replace("column:", "colum:"), "has the unknown key 'colum' (did you mean 'column'?)"),
-    "bad name": (GOOD.replace("customer:", "Customer:"), "parameter 'Customer' of plan 'orders of a customer': name"),
-    "wrong default": (GOOD.replace("type: time_range, required: false, default: last month", "type: integer, default: many").replace("{period.start}", "{period}").replace("{period.end}", "{period}"), "has the default 'many', which is no integer"),
-    "enum without choices": (GOOD.replace("type: text", "type: enum"), "is an enum without `choices`"),
-    "choices of a text": (GOOD.replace("type: text", "type: text, choices: [a]"), "has `choices`, which belong to an enum"),
-    "bare range": (GOOD.replace("{period.end}", "{period}"), "uses {period}, a time range; write {period.start} and {period.end}"),
-    "side of a text": (GOOD.replace("name = {customer}", "name = {customer.start}"), "uses {customer.start}, but 'customer' is of type text"),
-    "odd placeholder": (GOOD.replace("name = {customer}", "name = {Customer}"), "has {Customer} in its query; write {name}"),
-    "question with an unknown name": (GOOD.replace("did {customer} place", "did {client} place"), "Line 5: a question of plan 'orders of a customer' has {client}, which is none of its parameters"),
-    "question starts with a brace": (GOOD.replace("- Which orders did {customer}", "- {customer} orders"), "quote a text that starts with {"),
-    "same key twice": (GOOD + GOOD.partition("plans:\n")[2].replace("orders of a customer", "Orders of a Customer"), "is already that of the plan in line 3"),
-    "wrong strategy": (GOOD + "    strategy: clarify\n", "has the strategy 'clarify'; a plan with a query is sql_only or hybrid"),
-}  # fmt: skip
+    "empty query": (
+        "source: s\nplans:\n  - key: all orders\n    query: ''\n",
+        "Line 4: `query` of plan 'all orders' must be text",
+    ),
+    "wrong default": (
+        "source: s\nplans:\n  - key: a\n    query: x {n}\n    params:\n      n: {type: integer, default: many}\n",
+        "Line 6: parameter 'n' of plan 'a' has the default 'many', which is no integer",
+    ),
+    "key twice": (GOOD + "    query: SELECT 1\n", f"Line 11: {ORDERS} has the key 'query' twice"),
+    "wrong strategy": (
+        GOOD + "    strategy: clarify\n",
+        f"Line 11: {ORDERS} has the strategy 'clarify'; a plan with a query is sql_only or hybrid",
+    ),
+    "two plans of one key": (
+        GOOD + GOOD.partition("plans:\n")[2].replace("orders of", "Orders of"),
+        "Line 11: the key 'Orders of a customer' is already that of the plan in line 3",
+    ),
+}
+EDITS = {
+    "unknown key": ("query:", "querry:", f"Line 6: {ORDERS} has the unknown key 'querry' (did you mean 'query'?)"),
+    "undeclared": (
+        "name = {customer}",
+        "name = {custmer}",
+        "uses {custmer} in its query but declares no parameter 'custmer' (did you mean 'customer'?)",
+    ),
+    "unused": (
+        "name = {customer} AND ",
+        "",
+        f"Line 6: {ORDERS} declares the parameter 'customer' but its query does not use it",
+    ),
+    "unknown type": ("type: text", "type: txt", f"Line 9: {CUSTOMER} has the type 'txt'; types are text, enum"),
+    "no type": ("type: text, ", "", f"Line 9: {CUSTOMER} has no `type`"),
+    "unknown field": ("column:", "colum:", f"Line 9: {CUSTOMER} has the unknown key 'colum' (did you mean 'column'?)"),
+    "bad name": ("customer:", "Customer:", "Line 9: parameter 'Customer' of plan 'orders of a customer': name"),
+    "enum without choices": ("type: text", "type: enum", "is an enum without `choices`"),
+    "choices of a text": ("type: text", "type: text, choices: [a]", "has `choices`, which belong to an enum"),
+    "bare range": ("{period.end}", "{period}", "uses {period}, a time range; write {period.start} and {period.end}"),
+    "side of a text": (
+        "name = {customer}",
+        "name = {customer.start}",
+        "uses {customer.start}, but 'customer' is of type text",
+    ),
+    "odd placeholder": ("name = {customer}", "name = {Customer}", "has {Customer} in its query; write {name}"),
+    "unknown name in a question": (
+        "did {customer} place",
+        "did {client} place",
+        f"Line 5: a question of {ORDERS} has {{client}}, which is none of its parameters",
+    ),
+    "brace at the start": ("- Which orders did {customer}", "- {customer} orders", "quote a text that starts with {"),
+}
+MISTAKES = WHOLE | {name: (GOOD.replace(old, new), expected) for name, (old, new, expected) in EDITS.items()}
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -96,7 +130,12 @@ def test_masked_questions_get_their_parameters_back():
     plan = parse_plan_file(GOOD).drafts[0]
     stored = StoredPlan(
         plan=Plan(
-            key_text=plan.key_text, query=plan.query, params=plan.params, source="shop", source_type="sql", dialect="postgres"
+            key_text=plan.key_text,
+            query=plan.query,
+            params=plan.params,
+            source="shop",
+            source_type="sql",
+            dialect="postgres",
         ),
         canonical="",
         schema_fingerprint="",

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import psycopg
 import pytest
+
 from qkva.cli.demo.shop import seed_shop
 from qkva.cli.demo.shop_data import DEMO_NOW, Shop, build_shop
 from qkva.stores.embedded import EmbeddedServer
@@ -78,7 +79,9 @@ async def test_seeding_twice_changes_nothing(postgres_server: EmbeddedServer):
     assert await seed_shop(url) is True
     assert await seed_shop(url) is False
     async with await psycopg.AsyncConnection.connect(url) as connection:
-        held = await (await connection.execute("select id, customer_id, status, placed_at, total from orders order by id")).fetchall()
+        held = await (
+            await connection.execute("select id, customer_id, status, placed_at, total from orders order by id")
+        ).fetchall()
     assert held == build_shop().orders
 
 
