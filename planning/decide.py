@@ -108,20 +108,15 @@ def _judge_by(
     return Verdict(candidate, match, binding, tuple(doors), round(max(0.0, min(1.0, score)), 4))
 
 
-MARGIN = {"exact": 0.0, "canonical": 0.0, "similar": 0.02, "intent": 0.04}
+MARGIN = 0.04
 
 
 def margin_door(best: Verdict, verdicts: Sequence[Verdict]) -> Door:
     """Shut when a different plan fits as well: then nothing tells which of the two is meant."""
     others = [v for v in verdicts if v is not best and v.passed]
-    rivals = [v for v in others if v.match.kind == best.match.kind or v.score >= best.score]
+    rivals = [v for v in others if v.match.kind == best.match.kind and best.score - v.score < MARGIN]
     if not best.passed:
         return Door(name="margin", verdict="skipped", why="another door is shut")
     if rivals:
         return Door(name="margin", verdict="shut", why=f"the plan “{rivals[0].candidate.plan.key_text}” fits as well")
-    needed = MARGIN[best.match.kind]
-    nearest = max((v.match.key.similarity for v in verdicts if v is not best), default=-1.0)
-    gap = best.match.key.similarity - nearest
-    if needed and gap < needed and not best.match.words_equal:
-        return Door(name="margin", verdict="shut", why=f"another plan is nearly as similar (by {gap:.2f})")
     return Door(name="margin", verdict="open", why="no other plan passes every door")

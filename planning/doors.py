@@ -58,25 +58,9 @@ def match_key(
     if key.kind == "exemplar":
         if key.exact or key.masked == question.masked:
             kind = "exact"
-        elif asked.key == stored.key and same_order(asked, stored, query):
+        elif asked.key == stored.key:
             kind = "canonical"
     return KeyMatch(key, kind, asked, stored, query, plan, binding)
-
-
-def same_order(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> bool:
-    """Whether the order of words is the same, or cannot change the meaning here."""
-    if asked.sequence == stored.sequence:
-        return True
-    labels = [slot.label for slot in asked.slots]
-    risky = (
-        not query.readable
-        or query.superlative is not None
-        or query.has_subquery
-        or query.negated
-        or len(set(labels)) != len(labels)
-        or "not" in asked.marks
-    )
-    return not risky and (asked.ask.asked == stored.ask.asked or bool(set(asked.ask.asked) & set(stored.ask.asked)))
 
 
 def mask_door(match: KeyMatch, floor: float, budget: float) -> Door:

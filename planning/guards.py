@@ -1,5 +1,7 @@
 """What a cosine is blind to: the first thing in which two questions contradict each other."""
 
+from collections import Counter
+
 from qkva.planning.lexicon import PERSONS, TIME_NOUNS
 from qkva.planning.query_form import QueryForm
 from qkva.planning.question_form import QuestionForm
@@ -9,9 +11,10 @@ NAMES = {
     "max": "the most", "min": "the least", "latest": "the latest", "earliest": "the earliest", "gt": "more than",
     "lt": "less than", "ge": "at least", "le": "at most", "not": "a negation", "count": "a count", "sum": "a sum",
     "average": "an average", "each": "“each”", "both": "“both”", "either": "“or”", "only": "“only”", "good": "“good”",
-    "hard": "difficulty", "easy": "ease", "distinct": "“distinct”", "percent": "a share", "other": "“other”",
+    "hard": "difficulty", "easy": "ease", "all": "“all”", "next": "“next”", "previous": "“previous”", "distinct": "“distinct”", "percent": "a share", "other": "“other”",
 }  # fmt: skip
 TIME_MARKS = frozenset({"since", "before", "after", "until", "between"})
+_ASKS_A_THING = frozenset({"list", "count", "much"})
 _PLACES = frozenset("place location country city room building address".split())
 
 
@@ -23,6 +26,7 @@ def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, 
         or (None if by_intent else _attached(asked, stored))
         or _asked_thing(asked, stored)
         or _scope(asked, stored)
+        or (None if by_intent else _directions(asked, stored))
         or (None if by_intent else _order(asked, stored, query))
     )
 
@@ -74,15 +78,16 @@ def _has_time(form: QuestionForm) -> bool:
 
 
 def _attached(asked: QuestionForm, stored: QuestionForm) -> str | None:
-    for mark, word in asked.attached:
-        if not any(m == mark and same_word(w, word) for m, w in stored.attached):
-            return f"{NAMES[mark]} belongs to “{word}” in one of them only"
-    return None if len(asked.attached) == len(stored.attached) else "a superlative belongs to another word"
+    for one, other in ((asked, stored), (stored, asked)):
+        for mark, word in one.attached:
+            if not any(m == mark and (not w or not word or same_word(w, word)) for m, w in other.attached):
+                return f"{NAMES[mark]} belongs to “{word}” in one of them only"
+    return None
 
 
 def _asked_thing(asked: QuestionForm, stored: QuestionForm) -> str | None:
     a, b = asked.ask.asked, stored.ask.asked
-    if not a or not b or {asked.ask.kind, stored.ask.kind} in ({"who", "list"}, {"when", "list"}, {"where", "list"}):
+    if not a or not b or not {asked.ask.kind, stored.ask.kind} <= _ASKS_A_THING:
         return None
     if any(same_word(x, y) for x in a for y in b):
         return None
@@ -92,17 +97,38 @@ def _asked_thing(asked: QuestionForm, stored: QuestionForm) -> str | None:
 def _scope(asked: QuestionForm, stored: QuestionForm) -> str | None:
     if asked.personal != stored.personal:
         return "only one is about the asker"
-    if ("future" in asked.tenses) != ("future" in stored.tenses):
-        return "only one is about the future"
-    if {"past", "present"} <= asked.tenses ^ stored.tenses:
-        return "one is about the past, the other about the present"
+    for one, other in ((asked.tenses, stored.tenses), (stored.tenses, asked.tenses)):
+        if "past" in one and other and "past" not in other:
+            return "one is about the past, the other is not"
     return None
+
+
+def _directions(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    """A value "from", "before" or "without" is no plain one; "from" alone may be, and a time's range says its own."""
+    sides = [Counter(_directed(form)) for form in (asked, stored)]
+    if sum(sides[0].values()) != sum(sides[1].values()):
+        return None  # another number of values: the slots' matter
+    differing = (sides[0] - sides[1]) + (sides[1] - sides[0])
+    if not differing:
+        return None
+    label, direction = next((d for d in differing if d[1]), next(iter(differing)))
+    return f"the ‹{label}› is {direction or 'plain'} in one of them only"
+
+
+def _directed(form: QuestionForm) -> list[tuple[str, str]]:
+    pairs = any(slot.direction == "to" for slot in form.slots)
+    return [
+        (slot.label, "" if slot.direction == "from" and not pairs else slot.direction)
+        for slot in form.slots
+        if slot.label != "time"
+    ]
 
 
 def _order(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> str | None:
     """Where order carries meaning, what both say must come in the same order."""
     labels = [slot.label for slot in asked.slots]
-    risky = "not" in asked.marks or "either" in asked.marks or len(set(labels)) != len(labels) or query.has_subquery
+    directed = [(slot.label, slot.direction) for slot in asked.slots]
+    risky = len(set(directed)) != len(directed) or (len(set(labels)) != len(labels) and query.has_subquery)
     if not risky or asked.sequence == stored.sequence:
         return None
     shared = set(asked.sequence) & set(stored.sequence)

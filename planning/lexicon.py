@@ -60,7 +60,8 @@ _MARK_WORDS = {
     "ascending": "ascending asc alphabetical alphabetically",
     "descending": "descending desc",
     "same": "same",
-    "ever": "ever",
+    "next": "next upcoming",
+    "previous": "previous",
 }
 MARKS: dict[str, str] = {word: mark for mark, words in _MARK_WORDS.items() for word in words.split()}
 """Word to the mark it leaves: what a cosine does not see and a plan's parse tree does."""
@@ -73,6 +74,8 @@ KEPT_BESIDE_MARK = frozenset(
 """Words that leave a mark and stay content too, because their adjective says what is measured."""
 
 PHRASES: dict[tuple[str, ...], str] = {
+    ("e", "mail"): "email",
+    ("e", "mails"): "emails",
     ("how", "many"): "<count>",
     ("the", "number", "of"): "<count>",
     ("number", "of"): "<count>",
@@ -213,6 +216,6 @@ LIGHT_VERBS = frozenset("placed placing made making occurred occurring happened 
 
 HARMLESS = frozenset(
     """place make occur happen put come belong relate associate give certain specific particular various several
-    following entire whole complete full respective own various currently today""".split()
+    offer following entire whole complete full respective own various currently today""".split()
 )
 """Content words that one side may have and the other not."""

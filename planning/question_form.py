@@ -16,10 +16,12 @@ from qkva.planning.lexicon import (
     DIRECTIONS,
     FUNCTION_WORDS,
     KEPT_BESIDE_MARK,
+    LEADS,
     LIGHT_VERBS,
     MARKS,
     PHRASE_MARKS,
     PLAIN_PREPOSITIONS,
+    STOPPING_PREPOSITIONS,
     TIME_NOUNS,
 )
 from qkva.planning.question_tokens import Token, read_tokens, words_of
@@ -67,7 +69,6 @@ class QuestionForm:
             self.ask.kind,
             tuple(sorted((slot.label, slot.direction) for slot in self.slots)),
             tuple(sorted(self.attached)),
-            "future" in self.tenses,
             self.personal,
         )
 
@@ -110,6 +111,8 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
     if word == "<count>":
         return None if at == ask.at else "count"
     mark = MARKS.get(word)
+    if word in ("all", "every") and ask.kind == "yes_no" and at == ask.at + 1:
+        return "all"  # "do all orders have …" is not "are there orders that have …"
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if mark in ("gt", "lt") and word in ("over", "under", "within", "more", "below", "above"):
         # "over" a number compares; "all over", "more orders" and "within the team" do not always.
@@ -130,8 +133,10 @@ def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:
         return False
     if word in MARKS and (mark or word in FUNCTION_WORDS) and word not in KEPT_BESIDE_MARK:
         return False
-    if word in FUNCTION_WORDS or word in LIGHT_VERBS or word in ("next", "upcoming"):
+    if word in FUNCTION_WORDS or word in LIGHT_VERBS:
         return word in KEPT_BESIDE_MARK
+    if word == "name" and all(token.word in LEADS or token.word in ("can", "could", "you") for token in tokens[:at]):
+        return False  # "name the customers"
     if word in ("count", "number") and (at == 0 or tokens[at - 1].label is None) and _heads_count(tokens, at):
         return False
     if word == "place" and (at == 0 or tokens[at - 1].word not in ("the", "a", "which", "what", "this")):
@@ -180,63 +185,100 @@ def _role_of(tokens: Sequence[Token], at: int) -> SlotRole:
             break
         if token.word in PLAIN_PREPOSITIONS or not token.word[0].isalnum():
             break
+        if token.word.endswith("ing") and back > 0 and tokens[back - 1].word in DIRECTIONS:
+            continue  # "before taking ‹course›"
         if token.word not in _ARTICLES and not _names_slot_type(tokens, back):
             cue = token.lemma
             break
     if direction == "" and at + 2 < len(tokens) and tokens[at + 1].word == "to" and tokens[at + 2].label is not None:
         direction = "from"
     after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+    if direction == "" and after in ("a", "an") and _follows_be(tokens, at):
+        direction = "is"  # "is ‹course› a prerequisite": it is one, and does not have one
     if after in ("<ge>", "<le>"):
         direction = PHRASE_MARKS[after]
     return SlotRole(label, direction, cue)
 
 
+def _follows_be(tokens: Sequence[Token], at: int) -> bool:
+    before = at - 1
+    while before >= 0 and tokens[before].label is not None:
+        before -= 1
+    return before >= 0 and tokens[before].word in ("is", "are", "was", "were")
+
+
 def _attachments(tokens: Sequence[Token], ask: Ask) -> frozenset[tuple[str, str]]:
-    """ "smallest state" and "state with the smallest area" differ in nothing else."""
+    """What each superlative and negation belongs to: "smallest state" and "state with the smallest area" differ in that."""
     found = set()
     for at, token in enumerate(tokens):
         mark = MARKS.get(token.word)
-        if mark not in _SUPERLATIVES:
-            continue
-        owner = ask.asked[-1] if ask.asked else ""
-        for token_after in tokens[at + 1 : at + 6]:
-            if token_after.label in ("number", "ordinal"):
-                continue  # "top 5 customers"
-            if token_after.label is not None:
-                owner = "‹›"
-                break
-            word = token_after.word
-            if word[0].isalnum() and word not in FUNCTION_WORDS and word not in MARKS:
-                owner = token_after.lemma
-                break
-        found.add((mark, owner))
+        if mark in _SUPERLATIVES:
+            found.add((mark, _owner(tokens, at) or (ask.asked[-1] if ask.asked else "")))
+        elif mark == "not":
+            found.add((mark, _negated(tokens, at)))
     return frozenset(found)
+
+
+def _owner(tokens: Sequence[Token], at: int) -> str:
+    """The content word right behind a superlative; "" where it stands alone ("which class is the easiest")."""
+    for token in tokens[at + 1 : at + 3]:
+        if token.label in ("number", "ordinal"):
+            continue  # "top 5 customers"
+        if token.label is not None:
+            return "‹›"
+        word = token.word
+        return token.lemma if word[0].isalnum() and word not in FUNCTION_WORDS and word not in MARKS else ""
+    return ""
+
+
+def _negated(tokens: Sequence[Token], at: int) -> str:
+    for token in tokens[at + 1 : at + 5]:
+        if token.label is not None:
+            return f"‹{token.label}›"
+        if token.word[0].isalnum() and token.word not in FUNCTION_WORDS and token.word not in MARKS:
+            return token.lemma
+    return ""
 
 
 def _tenses(tokens: Sequence[Token]) -> frozenset[str]:
     words = [token.word for token in tokens]
     said = set()
-    if any(word in ("will", "upcoming", "next") for word in words):
+    if "will" in words:
         said.add("future")
-    if any(word in ("did", "had", "previously", "formerly", "been") for word in words):
+    if any(word in ("did", "had", "previously", "formerly", "past") for word in words) or _is_perfect(tokens):
         said.add("past")
     if any(word in ("does", "currently") for word in words):
         said.add("present")
     return frozenset(said)
 
 
+def _is_perfect(tokens: Sequence[Token]) -> bool:
+    """Whether it says "has bought", "have … been"."""
+    for at, token in enumerate(tokens):
+        if token.word in ("has", "have", "'ve"):
+            for later in tokens[at + 1 : at + 6]:
+                word = later.word
+                if word in ("to", "any", "a", "the", "more", "no") or word in STOPPING_PREPOSITIONS:
+                    break
+                if word == "been" or (word != later.lemma and not word.endswith(("s", "ing")) and word.isalpha()):
+                    return word not in FUNCTION_WORDS or word == "been"
+    return False
+
+
 def _is_personal(tokens: Sequence[Token]) -> bool:
+    """Whether the asker's own records are meant; "should I", "can I" are no more than a way of asking."""
     words = [token.word for token in tokens]
     for at, word in enumerate(words):
-        if word in ("my", "mine", "myself"):
-            return True
         following = words[at + 1] if at + 1 < len(words) else ""
         before = words[at - 1] if at else ""
+        if word in ("my", "mine", "myself"):
+            return True
         if word == "i" and (
-            following in ("have", "take", "taken", "had", "did", "made", "sent", "own", "assigned")
-            or before in ("can", "should", "could", "did", "have", "must", "do", "am")
+            following in ("'ve", "had", "did", "took", "made", "sent", "own") or before in ("did", "have")
         ):
             return True
-        if word == "me" and before in ("to", "from", "by", "for", "with", "of", "at"):
+        if word == "i" and following == "have" and at + 2 < len(words) and words[at + 2] not in ("to", "a", "the"):
+            return True
+        if word == "me" and before in ("to", "from", "by", "with", "of", "at"):
             return True
     return False

@@ -8,8 +8,9 @@ from simplemma import lemmatize
 
 from qkva.planning.lexicon import FORMS, PHRASES
 
-_TOKEN = re.compile(r"‹([^›]*)›|[^\W_]+(?:[-_][^\W_]+)*(?:n['’]t\b)?|['’](?:s|d|m|re|ve|ll)\b|[^\w\s]", re.UNICODE)
+_TOKEN = re.compile(r"‹([^›]*)›|[^\W_]+(?:_[^\W_]+)*|['’](?:s|d|m|re|ve|ll)\b|[^\w\s]", re.UNICODE)
 _NOT = re.compile(r"\b(\w+)n['’]t\b")
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
 
 
@@ -46,7 +47,7 @@ def words_of(name: str) -> tuple[str, ...]:
 def read_tokens(masked: str) -> tuple[Token, ...]:
     """Tokens of a masked question, in order."""
     words: list[tuple[str, str | None]] = []
-    text = _NOT.sub(_split_negation, masked.lower().replace("’", "'"))
+    text = _NOT.sub(_split_negation, _HYPHEN.sub(" ", masked.lower().replace("’", "'")))
     for found in _TOKEN.finditer(text):
         words.append(("‹›", found[1].strip()) if found[1] is not None else (found[0], None))
     return tuple(_fold_phrases(words))
