@@ -17,6 +17,9 @@ SQL = load_blocks("plans.sql")
 KEYS_PER_PLAN = 8
 """Of a candidate: enough to see how a plan was asked for, few enough to verify in a millisecond."""
 
+MAX_LEARNED_PLANS = 2_000
+"""Of a tenant and source: at three keys each the scan takes 35 ms."""
+
 
 class PostgresPlanStore:
     """A `contracts.stores.PlanStore`; all its methods raise StoreUnavailable when the database does not answer."""
@@ -66,7 +69,7 @@ class PostgresPlanStore:
             raise PlanRejected(f"A {stored.plan.status.value} plan is never stored.")
         values = {"tenant_id": tenant_id, **values_of_plan(stored, ttl_hours)}
         async with self._database.tenant_transaction(tenant_id) as connection:
-            await connection.execute(SQL["forget_old_plans"], {"tenant_id": tenant_id})
+            await connection.execute(SQL["forget_old_plans"], {**values, "max_learned_plans": MAX_LEARNED_PLANS})
             plan_id = await _save_entry(connection, values, [param.name for param in stored.plan.params])
             await _add_keys(connection, tenant_id, plan_id, keys, embedder)
         saved = await self._list(tenant_id, id_prefix=str(plan_id))

@@ -225,3 +225,18 @@ async def test_long_expired_plans_are_forgotten(plan_store, save):
     await save(canonical="today")
 
     assert [stored.canonical for stored in await plan_store.list_plans("a")] == ["today", "yesterday"]
+
+
+async def test_least_used_plans_make_room(plan_store, save, monkeypatch):
+    monkeypatch.setattr("qkva.stores.plans.MAX_LEARNED_PLANS", 3)
+    await save(canonical="kept by hand", status=PlanStatus.VERIFIED)
+    await save(canonical="elsewhere", source="tickets")
+    used = await save(canonical="used")
+    await save(canonical="idle")
+    await save(canonical="newer")
+    await plan_store.record_hit("a", used.plan.id)
+
+    await save(canonical="newest")
+
+    kept = {stored.canonical for stored in await plan_store.list_plans("a")}
+    assert kept == {"kept by hand", "elsewhere", "used", "newer", "newest"}
