@@ -109,6 +109,8 @@ class Database:
             raise StoreUnavailable(
                 f"qkva's own database did not answer within {CONNECT_TIMEOUT_SEC} s: see that it runs at DATABASE_URL."
             ) from error
+        except UnicodeEncodeError as error:  # half a surrogate pair
+            raise StoreUnavailable("qkva's own database cannot hold this text: it is not valid Unicode.") from error
         except psycopg.Error as error:
             raise StoreUnavailable(f"qkva's own database failed: {reason(error)}.") from error
 
@@ -117,7 +119,7 @@ class Database:
         pool = self._pools.get(loop)
         if pool is None:
             pool = self._pools[loop] = _new_pool(self._conninfo)
-            await pool.open()
+        await pool.open()  # does nothing the second time, but waits for a first caller that is opening it
         return pool
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from qkva.contracts.errors import PlanRejected
+from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import Exemplar, Parameter, ParamType, PlanStatus
 
 pytestmark = pytest.mark.db
@@ -240,3 +240,12 @@ async def test_least_used_plans_make_room(plan_store, save, monkeypatch):
 
     kept = {stored.canonical for stored in await plan_store.list_plans("a")}
     assert kept == {"kept by hand", "elsewhere", "used", "newer", "newest"}
+
+
+@pytest.mark.parametrize("text", ["nul \x00 byte", "half a pair \ud800"])
+async def test_text_that_no_database_holds(plan_store, save, find, text):
+    with pytest.raises(StoreUnavailable):
+        await save(masked=text)
+
+    assert await find(masked=text) == []
+    assert await plan_store.list_plans("a") == []
