@@ -17,7 +17,9 @@ from qkva.contracts.models import Form
 from qkva.models.gateway import GatewayConnection
 from qkva.models.text import encodable
 
-FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
+BRACED = re.compile(r"\{.*\}", re.DOTALL)
+THOUGHTS_END = "</think>"
 
 
 class GatewayChat:
@@ -28,7 +30,8 @@ class GatewayChat:
     ) -> None:
         self.name = name
         self._connection = connection
-        options = {**connection.client_options(), "model": name, "max_tokens": max_tokens}
+        # Few gateways speak the Responses API, which the client chooses by itself for some names of models.
+        options = {**connection.client_options(), "model": name, "max_tokens": max_tokens, "use_responses_api": False}
         # The patience of the connection covers a stalled stream; the client's own clock would only log as well.
         self._prose = ChatOpenAI(**options, temperature=temperature, stream_chunk_timeout=None, streaming=True)
         # A form is read when it is whole; LangGraph's message stream would otherwise make the client stream it.
@@ -96,7 +99,8 @@ class GatewayChat:
             raise ModelOutputInvalid(
                 f"The model {self.name} reached its limit of tokens before it had finished; raise LLM_MAX_TOKENS."
             )
-        if not text.strip():
+        text = text.rpartition(THOUGHTS_END)[2].strip()  # some gateways leave a model's thoughts in its text
+        if not text:
             raise ModelOutputInvalid(f"The model {self.name} answered with nothing.")
         return text
 
@@ -181,18 +185,19 @@ def type_words(field: dict[str, Any]) -> str:
 
 def read_form(form: type[Form], text: str) -> Form:
     """Parse a form from text: bare, in a ``` fence, or between words. Raises ValidationError."""
-    fenced = FENCED.search(text)
-    candidate = (fenced[1] if fenced else text).strip()
-    if not candidate.startswith("{") and "{" in candidate:
-        candidate = candidate[candidate.index("{") : candidate.rindex("}") + 1]
-    return form.model_validate_json(candidate)
+    text = text.strip()
+    if not text.startswith("{"):
+        fenced = FENCED.search(text)
+        braced = BRACED.search(fenced[1] if fenced else text)
+        text = braced[0] if braced else text
+    return form.model_validate_json(text)
 
 
 def first_problem(error: ValidationError) -> str:
     """Where and what, without the value, which may be a person's."""
     problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
     where = ".".join(str(part) for part in problem["loc"])
-    return f"{where}: {problem['msg']}" if where else "it is not valid JSON"
+    return f"{where}: {problem['msg']}" if where else "it is no JSON object"
 
 
 def refuses_schemas(error: openai.BadRequestError) -> bool:

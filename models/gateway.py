@@ -46,6 +46,7 @@ class GatewayConnection:
             "http_async_client": self.http,
             "timeout": self.timeout,
             "max_retries": 0,
+            "openai_proxy": "",  # else OPENAI_PROXY of the environment makes the client refuse our HTTP client
         }
 
     async def call(self, model: str, work: Callable[[], Awaitable[T]]) -> T:

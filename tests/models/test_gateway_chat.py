@@ -89,6 +89,7 @@ async def test_models_go_by_their_names(gateway):
     "reply",
     [
         '```json\n{"kind": "count", "table": "orders", "parts": ["a"]}\n```',
+        '<think>A {count}?</think>{"kind": "count", "table": "orders", "parts": ["a"]}',
         'Here it is:\n{"kind": "count", "table": "orders", "parts": ["a"]}\nI hope it helps.',
     ],
 )
@@ -109,12 +110,13 @@ async def test_gateway_without_json_schema(gateway, models):
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("not json", "it is not valid JSON"),
-        ('{"kind": "count"', "it is not valid JSON"),
+        ("not json", "it is no JSON object"),
+        ('{"kind": "count"', "it is no JSON object"),
         ({"kind": "chart", "table": None, "parts": []}, "kind: Input should be 'count' or 'list'"),
         ({"kind": "count", "parts": []}, "table: Field required"),
-        ("null", "it is not valid JSON"),
-        ("[]", "it is not valid JSON"),
+        ("Here it is: {", "it is no JSON object"),
+        ("null", "it is no JSON object"),
+        ("[]", "it is no JSON object"),
     ],
 )
 async def test_wrongly_filled_form(gateway, models, reply, said):
@@ -178,6 +180,32 @@ async def test_answer_without_text(gateway, models, fault):
     gateway.fail(fault)
     with pytest.raises(ModelOutputInvalid, match="answered with nothing"):
         await write(models)
+
+
+async def test_thoughts_are_no_answer(gateway, models):
+    gateway.script("answer", "<think>Is it 3?</think>\n\nThree [1].")
+    assert await write(models) == "Three [1]."
+
+
+async def test_other_settings_of_openai_do_not_matter(gateway, monkeypatch):
+    monkeypatch.setenv("OPENAI_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_BASE", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_API_KEY", "another")
+    models = open_models(gateway, answerer="gpt-5-codex")
+    assert await write(models) == "The records say so [1]."
+    assert gateway.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    await models.close()
+
+
+async def test_cancelled_call_ends_at_once(gateway, models):
+    gateway.fail("hang")
+    task = asyncio.create_task(fill(models))
+    while not gateway.requests:
+        await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(task, 1)
+    assert len(gateway.requests) == 1
 
 
 async def test_lone_surrogate_is_sent(gateway, models):
