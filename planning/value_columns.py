@@ -7,6 +7,7 @@ from itertools import combinations
 
 from qkva.contracts.source import ColumnValues, SourceDescription, Table
 from qkva.planning.common_words import is_common
+from qkva.planning.detectors import ID, UUID
 from qkva.planning.text import tokenise, words_of_name
 
 PERSON_WORDS = frozenset(
@@ -31,6 +32,8 @@ class ColumnNames:
     table: frozenset[str]
     """The last word of its table's name and of the table that its table is a detail of: "order" for orders and
     order_items."""
+    ids: bool
+    """Whether nearly all of its values look like ids ("SHOP-17"); they are labelled so, known or new."""
     everyday: bool
     """Whether most of its one-word values are everyday words, as "open" and "new" are; then none counts without a
     neighbour."""
@@ -49,6 +52,7 @@ def name_columns(description: SourceDescription) -> dict[str, ColumnNames]:
             name=values.column,
             column=frozenset((head(column),)),
             table=frozenset(heads - {""}),
+            ids=are_ids(values.values),
             everyday=is_everyday(values.values),
         )
     return named
@@ -77,6 +81,11 @@ def is_everyday(values: Iterable[str]) -> bool:
     """Whether at least half of the one-word values are everyday words."""
     single = [tokens[0].folded for tokens in map(tokenise, values) if len(tokens) == 1]
     return sum(map(is_common, single)) * 2 >= len(single) > 0
+
+
+def are_ids(values: tuple[str, ...]) -> bool:
+    """Whether nine in ten of the values are written like an id."""
+    return sum(1 for value in values if ID.fullmatch(value) or UUID.fullmatch(value)) >= 0.9 * len(values) > 0
 
 
 def person_columns(description: SourceDescription) -> list[ColumnValues]:

@@ -62,7 +62,7 @@ class Said:
 
     def stands_alone(self, index: int, name: str) -> bool:
         """Whether a word is the person `name` by itself: capitalised, and no other name beside it ("Ada Byron" is not
-        Ada Lovelace). An everyday word is one only as a first name that owns something: "Grace's orders"."""
+        Ada Lovelace). An everyday word is one only as a first name with a cue: "Grace's orders", "reported by Grace"."""
         token = self.tokens[index]
         if not self.is_capital(index) or not self.tells_case or token.stem in self.schema_words:
             return False
@@ -72,10 +72,18 @@ class Said:
                 and self.gap(index) in ("'", "’", " '", " ’")
                 and self.tokens[index + 1].text == "s"
             )
-            return owns and name.startswith(token.text) and token.folded not in MONTHS
+            belongs = index > 0 and self.tokens[index - 1].folded in ("by", "of", "for", "from", "to", "with")
+            return (
+                (owns or (belongs and self.ends_name(index)))
+                and name.startswith(token.text)
+                and token.folded not in MONTHS
+            )
         before = self.is_capital(index - 1) and not self.starts_sentence(index - 1)
-        touches = index + 1 < len(self.tokens) and self.gap(index).strip() == "" and self.is_capital(index + 1)
-        return not touches and not (before and self.gap(index - 1).strip() in ("", "-"))
+        return self.ends_name(index) and not (before and self.gap(index - 1).strip() in ("", "-"))
+
+    def ends_name(self, index: int) -> bool:
+        """Whether no further name follows the word directly."""
+        return index + 1 >= len(self.tokens) or self.gap(index).strip() != "" or not self.is_capital(index + 1)
 
 
 def joins_words(said: Said, start: int, end: int) -> bool:

@@ -131,7 +131,9 @@ class ValueIndex:
         )  # fmt: skip
 
     def label(self, columns: Sequence[str]) -> str:
-        """ "table.column", or for several columns their common name, or up to three names joined by "/"."""
+        """The column, or for several their common name, or up to three names joined by "/"; "id" for columns of ids."""
+        if all(self.columns[column].ids for column in columns):
+            return "id"
         alike = {other for column in columns for other in self.labels.get(column, frozenset((column,)))}
         if len(alike) == 1:
             return alike.pop()
