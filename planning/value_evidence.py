@@ -62,7 +62,7 @@ class Said:
 
     def stands_alone(self, index: int, name: str) -> bool:
         """Whether a word is the person `name` by itself: capitalised, and no other name beside it ("Ada Byron" is not
-        Ada Lovelace). An everyday word is one only as a first name with a cue: "Grace's orders", "reported by Grace"."""
+        Ada Lovelace). An everyday word is one only as a first name with a cue: "Grace's orders", "by Grace"."""
         token = self.tokens[index]
         if not self.is_capital(index) or not self.tells_case or token.stem in self.schema_words:
             return False
