@@ -36,7 +36,9 @@ def direction_of(slot: Slot, said: str) -> str:
 
 
 def how_well(param: Parameter, slot: Slot, *, uses: Sequence[Use], direction: str) -> int:
-    """NO, BY_TYPE or BY_COLUMN."""
+    """NO, BY_TYPE or BY_COLUMN. Without `uses` only type and column are looked at."""
+    if uses and (direction == "not") != any(use.op == "!=" for use in uses):
+        return NO
     if param.type is ParamType.LIST:
         item = param.model_copy(update={"type": param.item_type})
         return how_well(

@@ -61,6 +61,7 @@ _MARK_WORDS = {
     "descending": "descending desc",
     "same": "same",
     "next": "next upcoming",
+    "usually": "usually typically normally generally potentially",
     "previous": "previous",
 }
 MARKS: dict[str, str] = {word: mark for mark, words in _MARK_WORDS.items() for word in words.split()}

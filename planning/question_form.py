@@ -111,7 +111,7 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
     if word == "<count>":
         return None if at == ask.at else "count"
     mark = MARKS.get(word)
-    if word in ("all", "every") and ask.kind == "yes_no" and at == ask.at + 1:
+    if word in ("all", "every") and ask.kind == "yes_no":
         return "all"  # "do all orders have …" is not "are there orders that have …"
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if mark in ("gt", "lt") and word in ("over", "under", "within", "more", "below", "above"):
@@ -182,6 +182,9 @@ def _role_of(tokens: Sequence[Token], at: int) -> SlotRole:
             break
         if token.word in DIRECTIONS:
             direction = DIRECTIONS[token.word]
+            break
+        if token.word in PLAIN_PREPOSITIONS and back > 0 and DIRECTIONS.get(tokens[back - 1].word) == "not":
+            direction = "not"  # "not in ‹country›"
             break
         if token.word in PLAIN_PREPOSITIONS or not token.word[0].isalnum():
             break

@@ -27,7 +27,7 @@ def unexplained(
     extra = list((Counter(asked.content) - Counter(stored.content)).elements())
     lost = list((Counter(stored.content) - Counter(asked.content)).elements())
     _cancel_synonyms(extra, lost, apart)
-    if "name" in query.output and not by_intent:
+    if "name" in query.output and not by_intent and asked.ask.asked and stored.ask.asked:
         # The query shows names anyway: "the names of the customers" are the customers.
         extra = [word for word in extra if word != "name"]
         lost = [word for word in lost if word != "name"]
