@@ -46,7 +46,7 @@ def roles_by_key(key: Key, form: QuestionForm) -> tuple[str | None, ...] | None:
     stored = read_question_form(key.masked)
     if key.kind != "exemplar" or len(key.roles) != len(stored.slots) or len(form.slots) != len(stored.slots):
         return None
-    if key.exact or form.sequence == stored.sequence:
+    if key.exact or (form.sequence == stored.sequence and _marks(form) == _marks(stored)):
         return key.roles
     if Counter(slot.label for slot in form.slots) != Counter(slot.label for slot in stored.slots):
         return None
@@ -55,6 +55,10 @@ def roles_by_key(key: Key, form: QuestionForm) -> tuple[str | None, ...] | None:
         if named is not None:
             return named
     return None
+
+
+def _marks(form: QuestionForm) -> list[tuple[str, str]]:
+    return [(slot.label, slot.direction) for slot in form.slots]
 
 
 def _by_label(

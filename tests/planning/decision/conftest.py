@@ -75,7 +75,13 @@ OP = f"{OC} JOIN order_items i ON i.order_id = o.id JOIN products p ON p.id = i.
 N = Parameter(name="n", type=ParamType.INTEGER)
 AMOUNT = Parameter(name="amount", type=ParamType.NUMBER, column="orders.total")
 
-C, T, S, L, P = "Ada Lovelace|customers.name", "last month|time", "shipped|orders.status", "Germany|customers.country", "Teapot|products.name"
+C, T, S, L, P = (
+    "Ada Lovelace|customers.name",
+    "last month|time",
+    "shipped|orders.status",
+    "Germany|customers.country",
+    "Teapot|products.name",
+)
 # (plan, the question that led to it, its roles, other wordings)
 SHOP: list[tuple[Plan, str, tuple[str | None, ...], list[str]]] = [
     (
@@ -274,7 +280,9 @@ def now() -> datetime:
     return NOW
 
 
-def keys_of(plan: Plan, exemplar: str, roles: tuple[str | None, ...], similarity: Callable[[str], float]) -> tuple[Key, ...]:
+def keys_of(
+    plan: Plan, exemplar: str, roles: tuple[str | None, ...], similarity: Callable[[str], float]
+) -> tuple[Key, ...]:
     masked = read_marked(exemplar).masked
     keys = [
         Key(id="1", kind="exemplar", masked=masked, similarity=similarity(masked), roles=roles),
