@@ -2,7 +2,7 @@
 
     python bench/plan_stream.py ../shared/data/advising.json --seed 0 [--policy exact|canonical|full] [--wrong OUT]
 
-A miss asks an oracle planner, which returns the right template, and writes it back; a hit that serves another template is
+A miss asks an oracle planner, which returns the right template, and writes it back; a hit that serves another one is
 wrong. Values are masked by the file's own marks, the cache is a list in memory, and the embedder is the local one.
 """
 

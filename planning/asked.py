@@ -87,7 +87,7 @@ def _is_relative(words: Sequence[str], at: int) -> bool:
 
 
 def _thing_of(tokens: Sequence[Token], at: int, first: int) -> tuple[str, ...]:
-    """What a question word asks for: the noun behind it, or the topic in front of it ("of the courses, which are …")."""
+    """What a question word asks for: the noun behind it, or the topic in front of it ("of the courses, which …")."""
     following = next((t.word for t in tokens[at + 1 :] if t.word not in ("'s", "all", "ones", "one")), "")
     ones = at + 1 < len(tokens) and tokens[at + 1].word in ("ones", "one")
     topic = _topic(tokens[:at], first)
@@ -140,6 +140,13 @@ def _asks_yes_or_no(words: Sequence[str], first: int, question_word: int | None,
     )
 
 
+def _parts(word: str) -> bool:
+    """Whether a word is no part of a noun phrase."""
+    if not word[0].isalnum():
+        return True
+    return word in STOPPING_PREPOSITIONS or word in FUNCTION_WORDS or word in MARKS or word in IMPERATIVES
+
+
 def _chunk(tokens: Sequence[Token], start: int, most: int = 3) -> tuple[str, ...]:
     """The first run of content words from `start` on."""
     found: list[str] = []
@@ -153,14 +160,9 @@ def _chunk(tokens: Sequence[Token], start: int, most: int = 3) -> tuple[str, ...
             if found:
                 break
             continue
-        word = token.word
-        if word in STOPPING_PREPOSITIONS and word not in ("of", "as") and start > 0:
+        if token.word in STOPPING_PREPOSITIONS and token.word not in ("of", "as") and start > 0:
             break  # what stands behind a preposition is not what is asked for
-        if word in STOPPING_PREPOSITIONS or not word[0].isalnum():
-            if found:
-                break
-            continue
-        if word in FUNCTION_WORDS or word in MARKS or word in IMPERATIVES:
+        if _parts(token.word):
             if found:
                 break
             continue

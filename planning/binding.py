@@ -10,8 +10,9 @@ from qkva.contracts.question import MaskedQuestion, Slot, SlotType
 from qkva.planning.fits import NO, direction_of, how_well
 from qkva.planning.plan_form import read_plan_form
 from qkva.planning.query_form import QueryForm
-from qkva.planning.question_form import QuestionForm, SlotRole, read_question_form
+from qkva.planning.question_form import QuestionForm, read_question_form
 from qkva.planning.roles import cue_points, roles_by_key
+from qkva.planning.slot_roles import SlotRole
 from qkva.planning.time_sides import misses_side
 
 Name = TypeVar("Name", int, str)

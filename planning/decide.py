@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from qkva.contracts.cache import Candidate, Decision, Door, Key
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import SourceDescription
-from qkva.planning.binding import Binding, bind_slots
+from qkva.planning.binding import bind_slots
 from qkva.planning.doors import (
     KeyMatch,
     constants_door,
@@ -50,7 +50,6 @@ class Verdict:
 
     candidate: Candidate
     match: KeyMatch
-    binding: Binding
     doors: tuple[Door, ...]
     score: float
 
@@ -92,10 +91,10 @@ def _judge_by(
 ) -> Verdict:
     plan = candidate.plan
     asked, stored, query = read_question_form(question.masked), read_question_form(key.masked), read_plan_form(plan)
-    binding = bind_slots(plan, question, [key])
-    match = match_key(question, key, asked, stored, query, binding, plan)
+    match = match_key(question, key, asked, stored, query, plan)
     doors = [mask_door(match, policy.similarity_floor, policy.max_wrong_hits)]
     if doors[0].verdict == "open":
+        binding = bind_slots(plan, question, [key])
         doors += [
             guards_door(match),
             words_door(match, candidate.keys, description),
@@ -105,7 +104,7 @@ def _judge_by(
         ]
     opened = sum(door.verdict != "shut" for door in doors)
     score = match.strength * (1.0 if opened == len(doors) and opened > 1 else 0.5 + 0.05 * (opened - len(doors)))
-    return Verdict(candidate, match, binding, tuple(doors), round(max(0.0, min(1.0, score)), 4))
+    return Verdict(candidate, match, tuple(doors), round(max(0.0, min(1.0, score)), 4))
 
 
 MARGIN = 0.04

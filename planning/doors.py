@@ -9,13 +9,12 @@ from qkva.contracts.plan import Plan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import SourceDescription
 from qkva.planning.binding import Binding
-from qkva.planning.guards import first_conflict, kinds_agree
+from qkva.planning.guards import first_conflict
 from qkva.planning.plan_evidence import disagreement
 from qkva.planning.query_form import QueryForm
 from qkva.planning.question_form import QuestionForm
 from qkva.planning.residual import unexplained
 
-TIME_MARKS = frozenset({"since", "before", "after", "until", "between"})
 STRENGTH = {"exact": 1.0, "canonical": 0.995, "similar": 0.98, "intent": 0.9, "none": 0.5}
 
 
@@ -30,7 +29,6 @@ class KeyMatch:
     stored: QuestionForm
     query: QueryForm
     plan: Plan
-    binding: Binding
 
     @property
     def words_equal(self) -> bool:
@@ -50,7 +48,6 @@ def match_key(
     asked: QuestionForm,
     stored: QuestionForm,
     query: QueryForm,
-    binding: Binding,
     plan: Plan,
 ) -> KeyMatch:
     """How a key matches."""
@@ -60,7 +57,7 @@ def match_key(
             kind = "exact"
         elif asked.key == stored.key:
             kind = "canonical"
-    return KeyMatch(key, kind, asked, stored, query, plan, binding)
+    return KeyMatch(key, kind, asked, stored, query, plan)
 
 
 def mask_door(match: KeyMatch, floor: float, budget: float) -> Door:
@@ -151,6 +148,3 @@ def plan_door(match: KeyMatch) -> Door:
     if problem:
         return Door(name="plan", verdict="shut", why=problem)
     return Door(name="plan", verdict="open", why="the query agrees")
-
-
-__all__ = ["KeyMatch", "kinds_agree", "match_key"]

@@ -11,7 +11,8 @@ NAMES = {
     "max": "the most", "min": "the least", "latest": "the latest", "earliest": "the earliest", "gt": "more than",
     "lt": "less than", "ge": "at least", "le": "at most", "not": "a negation", "count": "a count", "sum": "a sum",
     "average": "an average", "each": "“each”", "both": "“both”", "either": "“or”", "only": "“only”", "good": "“good”",
-    "hard": "difficulty", "easy": "ease", "all": "“all”", "next": "“next”", "previous": "“previous”", "distinct": "“distinct”", "percent": "a share", "other": "“other”",
+    "hard": "difficulty", "easy": "ease", "all": "“all”", "next": "“next”",
+    "previous": "“previous”", "distinct": "“distinct”", "percent": "a share", "other": "“other”",
 }  # fmt: skip
 TIME_MARKS = frozenset({"since", "before", "after", "until", "between"})
 _ASKS_A_THING = frozenset({"list", "count", "much"})

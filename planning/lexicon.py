@@ -31,8 +31,8 @@ FORMS = {
 _MARK_WORDS = {
     "max": "most highest largest biggest longest greatest maximum max tallest best top hardest deepest widest heaviest "
     "strongest richest busiest priciest costliest dearest",
-    "min": "least lowest smallest shortest fewest minimum min easiest worst bottom shallowest narrowest lightest weakest "
-    "sparsest cheapest",
+    "min": "least lowest smallest shortest fewest minimum min easiest worst bottom shallowest narrowest lightest "
+    "weakest sparsest cheapest",
     "latest": "latest newest last recent recently youngest",
     "earliest": "earliest oldest eldest first soonest",
     "gt": "over above exceed exceeds exceeding exceeded beyond more greater bigger larger higher longer taller",
@@ -42,8 +42,8 @@ _MARK_WORDS = {
     "before": "before earlier prior",
     "until": "until till",
     "between": "between",
-    "not": "not no n't without except besides excluding exclude excludes never nor none isn't doesn't aren't don't can't "
-    "won't hasn't haven't didn't wasn't weren't neither excluded outside lacking lack lacks cannot couldn't wouldn't "
+    "not": "not no n't without except besides excluding exclude excludes never nor none isn't doesn't aren't don't "
+    "can't won't hasn't haven't didn't wasn't weren't neither excluded outside lacking lack lacks cannot couldn't wouldn't "
     "hadn't shouldn't unless non",
     "other": "other another else different",
     "sum": "total combined sum altogether totals totalled",
@@ -142,7 +142,8 @@ PHRASE_MARKS = {"<ge>": "ge", "<le>": "le", "<gt>": "gt", "<lt>": "lt", "<often>
 
 DIRECTIONS = {
     "from": "from", "leaving": "from", "departing": "from", "to": "to", "into": "to", "before": "before",
-    "until": "until", "till": "until", "til": "until", "after": "after", "since": "since", "without": "not", "except": "not",
+    "until": "until", "till": "until", "til": "until", "after": "after", "since": "since", "without": "not",
+    "except": "not",
     "excluding": "not", "not": "not", "outside": "not", "between": "between", "<gt>": "gt", "over": "gt", "above": "gt",
     "exceeding": "gt", "exceed": "gt", "exceeds": "gt", "beyond": "gt", "<lt>": "lt", "under": "lt", "below": "lt",
     "within": "within", "<ge>": "ge", "<le>": "le", "isn't": "not", "aren't": "not", "wasn't": "not", "weren't": "not",

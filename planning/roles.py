@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from qkva.contracts.cache import Key
 from qkva.contracts.plan import Parameter
 from qkva.planning.query_form import Use
-from qkva.planning.question_form import QuestionForm, SlotRole, read_question_form
+from qkva.planning.question_form import QuestionForm, read_question_form
 from qkva.planning.question_tokens import words_of
+from qkva.planning.slot_roles import SlotRole
 
 _CUES = {
     "from": frozenset(

@@ -5,7 +5,8 @@ from qkva.planning.canonical import canonical_form
 
 ORDERS = (
     "SELECT o.id, o.total AS amount FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.name = {customer} "
-    "AND o.status IN ('paid', 'shipped') AND o.placed_at >= {p.start} AND o.placed_at < {p.end} ORDER BY amount DESC LIMIT 5"
+    "AND o.status IN ('paid', 'shipped') AND o.placed_at >= {p.start} AND o.placed_at < {p.end} "
+    "ORDER BY amount DESC LIMIT 5"
 )
 
 
@@ -27,11 +28,14 @@ def form(query, dialect="postgres", **defaults):
         ORDERS.replace("ORDER BY amount", "ORDER BY 2"),
         ORDERS.lower().replace("  ", " ") + " ;",
         ORDERS.replace("JOIN", "INNER JOIN").replace(" AND ", "\n  AND "),
-        ORDERS.replace("c.id = o.customer_id", "o.customer_id = c.id").replace("o.placed_at >= {p.start}", "{p.start} <= o.placed_at"),
-        "SELECT o.id, o.total FROM customers c, orders o WHERE o.placed_at < {b.end} AND o.placed_at >= {b.start} AND c.id = o.customer_id "
+        ORDERS.replace("c.id = o.customer_id", "o.customer_id = c.id").replace(
+            "o.placed_at >= {p.start}", "{p.start} <= o.placed_at"
+        ),
+        "SELECT o.id, o.total FROM customers c, orders o WHERE o.placed_at < {b.end} AND o.placed_at >= {b.start} "
+        "AND c.id = o.customer_id "
         "AND o.status IN ('shipped', 'paid') AND c.name = {a} ORDER BY o.total DESC LIMIT 5",
     ],
-)  # fmt: skip
+)
 def test_same_meaning_gives_one_hash(same):
     assert form(same) == form(ORDERS)
 
@@ -88,7 +92,7 @@ def test_small_spellings_are_one(one, same):
         ('SELECT "A" FROM t', "SELECT a FROM t"),
         ("SELECT x.a FROM t x JOIN t y ON x.b = y.c", "SELECT y.a FROM t x JOIN t y ON x.b = y.c"),
     ],
-)  # fmt: skip
+)
 def test_small_differences_are_kept(one, other):
     assert form(one) != form(other)
 

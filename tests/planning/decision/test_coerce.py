@@ -1,4 +1,5 @@
 from datetime import date, datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,19 +17,36 @@ def param(kind, **more):
 @pytest.mark.parametrize(
     ("kind", "raw", "value"),
     [
-        ("text", " Ada ", "Ada"), ("text", 17, "17"),
-        ("integer", "1,200", 1200), ("integer", 5.0, 5), ("integer", "seven", 7), ("integer", "-3", -3), ("integer", "2k", 2000),
-        ("number", "$3.50", 3.5), ("number", "1,234.5", 1234.5), ("number", "20%", 20), ("number", 7, 7),
-        ("boolean", "yes", True), ("boolean", "False", False), ("boolean", True, True),
-        ("date", "2026-03-05", "2026-03-05"), ("date", date(2026, 3, 5), "2026-03-05"), ("date", "yesterday", "2026-04-09"),
+        ("text", " Ada ", "Ada"),
+        ("text", 17, "17"),
+        ("integer", "1,200", 1200),
+        ("integer", 5.0, 5),
+        ("integer", "seven", 7),
+        ("integer", "-3", -3),
+        ("integer", "2k", 2000),
+        ("number", "$3.50", 3.5),
+        ("number", "1,234.5", 1234.5),
+        ("number", "20%", 20),
+        ("number", 7, 7),
+        ("boolean", "yes", True),
+        ("boolean", "False", False),
+        ("boolean", True, True),
+        ("date", "2026-03-05", "2026-03-05"),
+        ("date", date(2026, 3, 5), "2026-03-05"),
+        ("date", "yesterday", "2026-04-09"),
         ("date", {"start": "2026-03-05T00:00:00+00:00", "end": "2026-03-06T00:00:00+00:00"}, "2026-03-05"),
-        ("datetime", "2026-03-05T09:30", "2026-03-05T09:30:00+00:00"), ("datetime", "2026-03-05T09:30:00+02:00", "2026-03-05T09:30:00+02:00"),
-        ("time_range", "last month", MARCH), ("time_range", MARCH, MARCH),
-        ("time_range", {"start": "2026-03-01", "end": "2026-04-01"}, MARCH), ("time_range", {"start": "2026-03-01"}, {**MARCH, "end": None}),
+        ("datetime", "2026-03-05T09:30", "2026-03-05T09:30:00+00:00"),
+        ("datetime", "2026-03-05T09:30:00+02:00", "2026-03-05T09:30:00+02:00"),
+        ("time_range", "last month", MARCH),
+        ("time_range", MARCH, MARCH),
+        ("time_range", {"start": "2026-03-01", "end": "2026-04-01"}, MARCH),
+        ("time_range", {"start": "2026-03-01"}, {**MARCH, "end": None}),
         ("time_range", "2026-03-05", {"start": "2026-03-05T00:00:00+00:00", "end": "2026-03-06T00:00:00+00:00"}),
-        ("list", ["a", "b", "a"], ["a", "b"]), ("list", "a", ["a"]), ("list", "a, b or c", ["a", "b", "c"]),
+        ("list", ["a", "b", "a"], ["a", "b"]),
+        ("list", "a", ["a"]),
+        ("list", "a, b or c", ["a", "b", "c"]),
     ],
-)  # fmt: skip
+)
 def test_raw_values_take_their_type(kind, raw, value, now):
     assert coerce(param(kind), raw, now=now) == value
 
@@ -36,14 +54,32 @@ def test_raw_values_take_their_type(kind, raw, value, now):
 @pytest.mark.parametrize(
     ("kind", "raw"),
     [
-        ("text", ""), ("text", ["a"]), ("text", True), ("text", "a\x00b"), ("text", "x" * 5000),
-        ("integer", "1.5"), ("integer", "12,34"), ("integer", "many"), ("integer", True), ("integer", float("nan")), ("integer", "5 or 6"),
-        ("number", "1.2.3"), ("number", float("inf")), ("number", {}),
-        ("boolean", "perhaps"), ("date", "last month"), ("date", "2026-02-30"), ("datetime", "soon"),
-        ("time_range", "blue"), ("time_range", {"start": "2026-04-01", "end": "2026-03-01"}), ("time_range", {}), ("time_range", {"start": "x"}),
-        ("list", []), ("list", [""]),
+        ("text", ""),
+        ("text", ["a"]),
+        ("text", True),
+        ("text", "a\x00b"),
+        ("text", "x" * 5000),
+        ("integer", "1.5"),
+        ("integer", "12,34"),
+        ("integer", "many"),
+        ("integer", True),
+        ("integer", float("nan")),
+        ("integer", "5 or 6"),
+        ("number", "1.2.3"),
+        ("number", float("inf")),
+        ("number", {}),
+        ("boolean", "perhaps"),
+        ("date", "last month"),
+        ("date", "2026-02-30"),
+        ("datetime", "soon"),
+        ("time_range", "blue"),
+        ("time_range", {"start": "2026-04-01", "end": "2026-03-01"}),
+        ("time_range", {}),
+        ("time_range", {"start": "x"}),
+        ("list", []),
+        ("list", [""]),
     ],
-)  # fmt: skip
+)
 def test_wrong_values_are_refused_by_name(kind, raw, now):
     with pytest.raises(ParameterError, match="it.*expected") as refused:
         coerce(param(kind), raw, now=now)
@@ -70,8 +106,6 @@ def test_missing_value_is_none_only_when_optional(now):
 
 
 def test_naive_times_are_read_in_the_callers_zone():
-    from zoneinfo import ZoneInfo
-
     berlin = datetime(2026, 4, 10, 12, tzinfo=ZoneInfo("Europe/Berlin"))
     day = coerce(param("time_range"), "2026-03-29", now=berlin)
     assert day == {"start": "2026-03-29T00:00:00+01:00", "end": "2026-03-30T00:00:00+02:00"}

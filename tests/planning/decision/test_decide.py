@@ -8,13 +8,13 @@ POLICY = HitPolicy()
 
 def test_rewordings_hit_their_plan(shop, marked, really_similar):
     served, missed, wrong = 0, [], []
-    for plan, exemplar, _, wordings in shop:
-        for wording in [exemplar, *wordings]:
+    for row in shop:
+        for wording in [row.exemplar, *row.rewordings]:
             question = marked(wording)
             decision = decide(question, really_similar(shop, question), policy=POLICY)
             if decision.hit is None:
                 missed.append((wording, [door.why for door in decision.doors if door.verdict == "shut"]))
-            elif decision.hit.plan.id != plan.id:
+            elif decision.hit.plan.id != row.plan.id:
                 wrong.append((wording, decision.hit.plan.id))
             else:
                 served += 1
@@ -24,15 +24,15 @@ def test_rewordings_hit_their_plan(shop, marked, really_similar):
     assert served >= 0.9 * asked
 
 
-def test_twists_are_never_served(shop, twists, marked, equally_similar):
+def test_twists_are_never_served(shop, marked, equally_similar):
     pairs, served = 0, []
     for row in shop:
-        for twist in twists[row[0].id]:
+        for twist in row.twists:
             pairs += 1
             decision = decide(marked(twist), equally_similar([row]), policy=POLICY)
             if decision.hit is not None:
-                served.append((row[1], twist, decision.doors[0].why))
-    assert pairs >= 125
+                served.append((row.exemplar, twist, decision.doors[0].why))
+    assert pairs >= 150
     assert not served
 
 
@@ -42,10 +42,10 @@ def test_questions_of_other_plans_are_never_served(shop, marked, equally_similar
         for other in shop:
             if other is row:
                 continue
-            for wording in [other[1], *other[3]]:
+            for wording in [other.exemplar, *other.rewordings]:
                 pairs += 1
                 if decide(marked(wording), equally_similar([row]), policy=POLICY).hit is not None:
-                    served.append((row[1], wording))
+                    served.append((row.exemplar, wording))
     assert pairs >= 900
     assert not served
 
@@ -55,7 +55,7 @@ def test_value_does_not_change_the_decision(shop, marked, equally_similar):
         decision = decide(
             marked(f"number of orders by [{name}|customers.name] in [March|time]"), equally_similar(shop), policy=POLICY
         )
-        assert decision.hit is not None and decision.hit.plan.id == shop[0][0].id
+        assert decision.hit is not None and decision.hit.plan.id == shop[0].plan.id
 
 
 def test_no_budget_allows_equal_keys_only(shop, marked, equally_similar):
@@ -76,9 +76,9 @@ def test_similarity_below_the_floor_shuts(shop, marked, equally_similar):
 
 
 def test_two_fitting_plans_are_a_miss(shop, marked):
-    plan = shop[10][0]
+    plan = shop[10].plan
     twin = plan.model_copy(update={"id": "twin", "key_text": "buyers of a product"})
-    question = marked(shop[10][1])
+    question = marked(shop[10].exemplar)
     key = Key(id="1", kind="exemplar", masked=question.masked, similarity=1.0, exact=True, roles=("product",))
     both = [Candidate(plan=plan, keys=(key,)), Candidate(plan=twin, keys=(key,))]
     decision = decide(question, both, policy=POLICY)
@@ -88,7 +88,7 @@ def test_two_fitting_plans_are_a_miss(shop, marked):
 
 
 def test_equal_mask_with_another_constant_is_a_miss(shop, marked):
-    plan, exemplar, roles, _ = shop[13]
+    plan, exemplar, roles = shop[13].plan, shop[13].exemplar, shop[13].roles
     masked = marked(exemplar).masked
     candidate = Candidate(
         plan=plan, keys=(Key(id="1", kind="exemplar", masked=masked, similarity=1.0, exact=True, roles=roles),)
@@ -99,7 +99,7 @@ def test_equal_mask_with_another_constant_is_a_miss(shop, marked):
 
 
 def test_plan_that_reads_only_the_start_takes_no_month(shop, marked):
-    plan = shop[4][0].model_copy(
+    plan = shop[4].plan.model_copy(
         update={"query": "SELECT sum(o.total) FROM orders o WHERE o.placed_at >= {period.start}"}
     )
     masked = marked("total revenue since [March|time]").masked

@@ -17,7 +17,7 @@ def exemplar(masked, *roles):
 
 def test_column_and_type_tell_the_slots_apart(shop, marked, now):
     filling = fill_from_question(
-        shop[0][0], marked("how many orders in [March|time] by [Grace Hopper|customers.name]"), now=now
+        shop[0].plan, marked("how many orders in [March|time] by [Grace Hopper|customers.name]"), now=now
     )
     assert filling.values["customer"] == "Grace Hopper"
     assert filling.values["period"] == {"start": "2026-03-01T00:00:00+00:00", "end": "2026-04-01T00:00:00+00:00"}
@@ -49,12 +49,12 @@ def test_exemplar_in_another_order_goes_by_direction(marked, now):
 
 
 def test_value_without_a_place_is_a_misfit(shop, marked, now):
-    filling = fill_from_question(shop[10][0], marked("who bought [Teapot|products.name] in [March|time]"), now=now)
+    filling = fill_from_question(shop[10].plan, marked("who bought [Teapot|products.name] in [March|time]"), now=now)
     assert filling.misfit == "“March” has no place in the plan."
 
 
 def test_constant_of_the_plan_is_no_misfit(shop, marked, now):
-    plan = shop[13][0]
+    plan = shop[13].plan
     assert (
         fill_from_question(plan, marked("refunds for [damaged|refunds.reason] goods in [March|time]"), now=now).misfit
         is None
@@ -75,8 +75,11 @@ def test_list_takes_every_value(marked, now):
 
 
 def test_limit_and_amount_go_by_comparison(marked, now):
-    plan = plan_of("SELECT id FROM orders WHERE total > {floor} ORDER BY total DESC LIMIT {n}",
-                   Parameter(name="n", type=ParamType.INTEGER), Parameter(name="floor", type=ParamType.NUMBER, column="orders.total"))  # fmt: skip
+    plan = plan_of(
+        "SELECT id FROM orders WHERE total > {floor} ORDER BY total DESC LIMIT {n}",
+        Parameter(name="n", type=ParamType.INTEGER),
+        Parameter(name="floor", type=ParamType.NUMBER, column="orders.total"),
+    )
     filling = fill_from_question(plan, marked("[3|number] largest orders over [50|number]"), now=now)
     assert filling.values == {"n": 3, "floor": 50}
     below = fill_from_question(plan, marked("[3|number] largest orders under [50|number]"), now=now)
@@ -84,8 +87,11 @@ def test_limit_and_amount_go_by_comparison(marked, now):
 
 
 def test_minimum_and_maximum_go_by_their_words(marked, now):
-    plan = plan_of("SELECT id FROM orders WHERE total > {low} AND total < {high}",
-                   Parameter(name="low", type=ParamType.NUMBER), Parameter(name="high", type=ParamType.NUMBER))  # fmt: skip
+    plan = plan_of(
+        "SELECT id FROM orders WHERE total > {low} AND total < {high}",
+        Parameter(name="low", type=ParamType.NUMBER),
+        Parameter(name="high", type=ParamType.NUMBER),
+    )
     assert fill_from_question(plan, marked("orders under [90|number] and over [50|number]"), now=now).values == {
         "low": 50,
         "high": 90,
@@ -93,10 +99,12 @@ def test_minimum_and_maximum_go_by_their_words(marked, now):
 
 
 def test_defaults_are_resolved_by_the_clock(marked, now):
-    plan = plan_of("SELECT id FROM orders WHERE placed_at >= {p.start} AND placed_at < {p.end} LIMIT {n}",
-                   Parameter(name="p", type=ParamType.TIME_RANGE, required=False, default="last month"),
-                   Parameter(name="n", type=ParamType.INTEGER, required=False, default=5),
-                   Parameter(name="note", type=ParamType.TEXT, required=False))  # fmt: skip
+    plan = plan_of(
+        "SELECT id FROM orders WHERE placed_at >= {p.start} AND placed_at < {p.end} LIMIT {n}",
+        Parameter(name="p", type=ParamType.TIME_RANGE, required=False, default="last month"),
+        Parameter(name="n", type=ParamType.INTEGER, required=False, default=5),
+        Parameter(name="note", type=ParamType.TEXT, required=False),
+    )
     filling = fill_from_question(plan, marked("orders"), now=now)
     assert filling.values == {
         "p": {"start": "2026-03-01T00:00:00+00:00", "end": "2026-04-01T00:00:00+00:00"},
@@ -107,7 +115,7 @@ def test_defaults_are_resolved_by_the_clock(marked, now):
 
 
 def test_open_side_stays_open(shop, marked, now):
-    filling = fill_from_question(shop[4][0], marked("total revenue since [March|time]"), now=now)
+    filling = fill_from_question(shop[4].plan, marked("total revenue since [March|time]"), now=now)
     assert filling.values["period"] == {"start": "2026-03-01T00:00:00+00:00", "end": None}
 
 

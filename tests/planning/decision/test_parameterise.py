@@ -62,8 +62,10 @@ def test_quotes_around_placeholders_are_repaired(marked):
     ]
     query, _, values = parameterise(
         JOIN + "c.name ILIKE '%{customer}%' AND o.placed_at >= '{period.start}' AND o.placed_at < DATE '{period.end}'",
-        "postgres", marked(FULL), declared,
-    )  # fmt: skip
+        "postgres",
+        marked(FULL),
+        declared,
+    )
     assert query == JOIN + f"c.name ILIKE '%' || {{customer}} || '%' AND {PERIOD}"
     assert values == {"customer": "Ada Lovelace", "period": MARCH}
 
@@ -134,8 +136,12 @@ def test_jql_values_become_placeholders(marked):
 
 def test_filling_gives_the_values_back(marked, now):
     query, params, values = parameterise(
-        JOIN + "c.name = 'Ada Lovelace' AND o.placed_at BETWEEN '2026-03-01' AND '2026-03-31' AND o.total > 100 LIMIT 5", "postgres", marked(FULL), []
-    )  # fmt: skip
+        JOIN
+        + "c.name = 'Ada Lovelace' AND o.placed_at BETWEEN '2026-03-01' AND '2026-03-31' AND o.total > 100 LIMIT 5",
+        "postgres",
+        marked(FULL),
+        [],
+    )
     plan = Plan(key_text="x", query=query, params=params, source="shop", source_type="sql", dialect="postgres")
     filling = fill_from_question(plan, marked(FULL), now=now)
     assert filling.values == values and filling.misfit is None and filling.missing == ()
@@ -143,14 +149,21 @@ def test_filling_gives_the_values_back(marked, now):
 
 
 def test_roles_of_constants_are_none(shop, marked):
-    plan, exemplar, roles, _ = shop[13]
+    plan, exemplar, roles = shop[13].plan, shop[13].exemplar, shop[13].roles
     assert exemplar_roles(plan, marked(exemplar), {"period": MARCH}) == roles == (None, "period")
 
 
 def test_roles_of_two_places_follow_the_values(marked):
     plan = Plan(
-        key_text="flights", query="SELECT id FROM flights WHERE origin = {a} AND target = {b}", source="s", source_type="sql", dialect="postgres",
-        params=(Parameter(name="a", type=ParamType.TEXT, column="cities.name"), Parameter(name="b", type=ParamType.TEXT, column="cities.name")),
-    )  # fmt: skip
+        key_text="flights",
+        query="SELECT id FROM flights WHERE origin = {a} AND target = {b}",
+        source="s",
+        source_type="sql",
+        dialect="postgres",
+        params=(
+            Parameter(name="a", type=ParamType.TEXT, column="cities.name"),
+            Parameter(name="b", type=ParamType.TEXT, column="cities.name"),
+        ),
+    )
     question = marked("flights to [Rome|cities.name] from [Oslo|cities.name]")
     assert exemplar_roles(plan, question, {"a": "Oslo", "b": "Rome"}) == ("b", "a")
