@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,16 @@ def test_lock_hashes_each_package(lock):
 
     assert len(entries) > 50
     assert [entry.split()[0] for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_lock_holds_what_is_declared(lock):
+    """The build backend too: qkva is linked into an environment without asking an index for it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    declared = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    names = {re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-") for requirement in declared}
+
+    assert names - set(re.findall(r"^([a-z0-9-]+)==", (ROOT / lock).read_text("utf-8"), re.MULTILINE)) == set()
 
 
 def test_dev_lock_agrees_with_runtime_lock():
