@@ -43,8 +43,8 @@ _MARK_WORDS = {
     "until": "until till",
     "between": "between",
     "not": "not no n't without except besides excluding exclude excludes never nor none isn't doesn't aren't don't "
-    "can't won't hasn't haven't didn't wasn't weren't neither excluded outside lacking lack lacks cannot couldn't wouldn't "
-    "hadn't shouldn't unless non",
+    "can't won't hasn't haven't didn't wasn't weren't neither excluded outside lacking lack lacks cannot "
+    "couldn't wouldn't hadn't shouldn't unless non",
     "other": "other another else different",
     "sum": "total combined sum altogether totals totalled",
     "average": "average mean averaged avg median",
@@ -177,7 +177,7 @@ PERSONS = frozenset(
 TIME_NOUNS = frozenset("date time day month year quarter week period semester".split())
 
 SYNONYMS = (
-    "buy purchase order",
+    "buy purchase",
     "customer client buyer shopper",
     "product article item",
     "teacher instructor professor lecturer",

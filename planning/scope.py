@@ -16,6 +16,8 @@ def attachments(tokens: Sequence[Token], ask: Ask) -> frozenset[tuple[str, str]]
         mark = MARKS.get(token.word)
         if mark in _SUPERLATIVES:
             found.add((mark, _owner(tokens, at) or (ask.asked[-1] if ask.asked else "")))
+        elif mark in ("next", "previous"):
+            found.add((mark, _owner(tokens, at) or "itself"))  # "offered next" is not "offered next semester"
         elif mark == "not":
             found.add((mark, _negated(tokens, at)))
     return frozenset(found)
