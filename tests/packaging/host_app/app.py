@@ -12,7 +12,6 @@ import qkva.nodes
 from qkva.graphs.ask import graph as ask_graph
 from qkva.graphs.services import close_default_services
 
-
 QUESTION = "How many customers are there in France?"
 
 
