@@ -96,7 +96,7 @@ def _judge_by(
     if doors[0].verdict == "open":
         binding = bind_slots(plan, question, [key])
         doors += [
-            guards_door(match),
+            guards_door(match, candidate.keys),
             words_door(match, candidate.keys, description),
             slots_door(match, binding, plan),
             constants_door(match, binding, question),

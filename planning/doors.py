@@ -12,7 +12,7 @@ from qkva.planning.binding import Binding
 from qkva.planning.guards import first_conflict
 from qkva.planning.plan_evidence import disagreement
 from qkva.planning.query_form import QueryForm
-from qkva.planning.question_form import QuestionForm
+from qkva.planning.question_form import QuestionForm, read_question_form
 from qkva.planning.residual import unexplained
 
 STRENGTH = {"exact": 1.0, "canonical": 0.995, "similar": 0.98, "intent": 0.9, "none": 0.5}
@@ -75,11 +75,17 @@ def mask_door(match: KeyMatch, floor: float, budget: float) -> Door:
     return Door(name=name, verdict="open", why=f"similarity {similarity:.2f} reaches {floor:.2f}")
 
 
-def guards_door(match: KeyMatch) -> Door:
-    """Negation, superlative, comparison, aggregate, yes or no, the asked thing, person and tense."""
+def guards_door(match: KeyMatch, keys: Sequence[Key]) -> Door:
+    """Negation, superlative, comparison, aggregate, yes or no, the asked thing, person and tense.
+
+    A plan that has been asked for in several ways ("are there refunds …", "which refunds …") may be so again.
+    """
     if match.kind == "exact":
         return Door(name="guards", verdict="open", why="equal texts")
-    conflict = first_conflict(match.asked, match.stored, match.query, by_intent=match.kind == "intent")
+    kinds = {read_question_form(key.masked).ask.kind for key in keys if key.kind == "exemplar"}
+    conflict = first_conflict(
+        match.asked, match.stored, match.query, by_intent=match.kind == "intent", kinds=frozenset(kinds)
+    )
     if conflict:
         return Door(name="guards", verdict="shut", why=conflict)
     return Door(name="guards", verdict="open", why="both ask the same kind of thing in the same direction")

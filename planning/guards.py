@@ -19,10 +19,12 @@ _ASKS_A_THING = frozenset({"list", "count", "much"})
 _PLACES = frozenset("place location country city room building address".split())
 
 
-def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, *, by_intent: bool) -> str | None:
-    """A sentence naming the contradiction; None where there is none."""
+def first_conflict(
+    asked: QuestionForm, stored: QuestionForm, query: QueryForm, *, by_intent: bool, kinds: frozenset[str] = frozenset()
+) -> str | None:
+    """A sentence naming the contradiction; None where there is none. `kinds`: how the plan has been asked for."""
     return (
-        _kinds(asked, stored, query)
+        (None if asked.ask.kind in kinds else _kinds(asked, stored, query))
         or _marks(asked, stored)
         or (None if by_intent else _attached(asked, stored))
         or _asked_thing(asked, stored)

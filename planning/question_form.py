@@ -116,6 +116,8 @@ def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:
         return False
     if word in MARKS and (mark or word in FUNCTION_WORDS) and word not in KEPT_BESIDE_MARK:
         return False
+    if word in ("need", "needs") and at > 0 and _is_noun_like(tokens[at - 1]):
+        return True  # "classes that need ‹course›", not "I need to see"
     if word in FUNCTION_WORDS or word in LIGHT_VERBS:
         return word in KEPT_BESIDE_MARK
     if word == "name" and all(token.word in LEADS or token.word in ("can", "could", "you") for token in tokens[:at]):
@@ -125,6 +127,12 @@ def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:
     if word == "place" and (at == 0 or tokens[at - 1].word not in ("the", "a", "which", "what", "this")):
         return False
     return not names_slot_type(tokens, at)
+
+
+def _is_noun_like(token: Token) -> bool:
+    if token.label is not None or token.word in ("that", "which", "who"):
+        return True
+    return token.word[0].isalnum() and token.word not in FUNCTION_WORDS and token.word not in MARKS
 
 
 def _heads_count(tokens: Sequence[Token], at: int) -> bool:
