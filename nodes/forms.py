@@ -88,7 +88,7 @@ def fill_form_for(params: Sequence[Parameter]) -> type[BaseModel]:
     """
     fields: dict[str, Any] = {}
     for number, param in enumerate(params):
-        about = " ".join(part for part in (param.type.value, param.description) if part)
+        about = "; ".join(part for part in (param.type.value, param.description, "null if not said") if part)
         nullable: Any = Annotated[json_type(param), BeforeValidator(null_words)]
         fields[f"value_{number}"] = (nullable, Field(alias=param.name, description=about))
     form: type[BaseModel] = create_model("FillForm", __base__=FillForm, **fields)
