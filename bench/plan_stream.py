@@ -199,10 +199,7 @@ def play(questions: list[Asked], vectors: NDArray[Any], *, policy: str, floor: f
 def report_wrong(result: dict[str, Any]) -> Iterator[str]:
     """Each wrong hit: the question, the stored key that opened, and both queries."""
     for asked, hit, decision in result["wrong_hits"]:
-        openers = [
-            k for k in hit.keys if decide(asked.question, [Candidate(plan=hit.plan, keys=(k,))], policy=HitPolicy()).hit
-        ]
-        best = (openers or hit.keys)[0]
+        best = hit.keys[0]
         yield f"Q {asked.question.masked}\nX {best.masked}   [{decision.doors[0].why}]"
         yield f"  right  {asked.plan.query}\n  served {hit.plan.query}\n"
 

@@ -13,7 +13,7 @@ Similarity is only the first of several doors, and each says why it opened or no
 A served hit must be right: what is doubtful is a miss.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from qkva.contracts.cache import Candidate, Decision, Door, Key
@@ -42,6 +42,9 @@ class HitPolicy:
     """Least cosine of keys that are not equal."""
     max_wrong_hits: float = 0.01
     """Error budget; 0 lets only equal masks and equal canonical keys pass."""
+
+
+DOOR_NAMES = ("mask", "guards", "words", "slots", "constants", "plan")
 
 
 @dataclass(frozen=True)
@@ -75,36 +78,60 @@ def decide(
     best = max(verdicts, key=lambda verdict: (verdict.passed, verdict.score))
     doors = (*best.doors, margin_door(best, verdicts))
     served = best.passed and doors[-1].verdict != "shut"
-    return Decision(hit=best.candidate if served else None, score=best.score, doors=doors)
+    return Decision(hit=_by_its_key(best) if served else None, score=best.score, doors=doors)
+
+
+def _by_its_key(verdict: Verdict) -> Candidate:
+    """The candidate with the key that opened its doors in front, for its roles say what each value fills."""
+    opener = verdict.match.key
+    return Candidate(
+        plan=verdict.candidate.plan, keys=(opener, *(key for key in verdict.candidate.keys if key is not opener))
+    )
 
 
 def judge(
     question: MaskedQuestion, candidate: Candidate, policy: HitPolicy, description: SourceDescription | None
 ) -> Verdict:
     """The doors of one candidate, by the key that opens most of them."""
-    verdicts = [_judge_by(question, candidate, key, policy, description) for key in candidate.keys]
+    verdicts: list[Verdict] = []
+    for key in candidate.keys:
+        verdicts.append(_judge_by(question, candidate, key, policy, description))
+        if verdicts[-1].passed and verdicts[-1].match.kind == "exact":
+            break
     return max(verdicts, key=lambda verdict: (verdict.passed, verdict.score))
 
 
 def _judge_by(
     question: MaskedQuestion, candidate: Candidate, key: Key, policy: HitPolicy, description: SourceDescription | None
 ) -> Verdict:
-    plan = candidate.plan
-    asked, stored, query = read_question_form(question.masked), read_question_form(key.masked), read_plan_form(plan)
-    match = match_key(question, key, asked, stored, query, plan)
-    doors = [mask_door(match, policy.similarity_floor, policy.max_wrong_hits)]
-    if doors[0].verdict == "open":
-        binding = bind_slots(plan, question, [key])
-        doors += [
-            guards_door(match, candidate.keys),
-            words_door(match, candidate.keys, description),
-            slots_door(match, binding, plan),
-            constants_door(match, binding, question),
-            plan_door(match),
-        ]
-    opened = sum(door.verdict != "shut" for door in doors)
-    score = match.strength * (1.0 if opened == len(doors) and opened > 1 else 0.5 + 0.05 * (opened - len(doors)))
-    return Verdict(candidate, match, tuple(doors), round(max(0.0, min(1.0, score)), 4))
+    asked, stored = read_question_form(question.masked), read_question_form(key.masked)
+    match = match_key(question, key, asked, stored, read_plan_form(candidate.plan), candidate.plan)
+    doors: list[Door] = []
+    for door in _doors(match, question, candidate, policy, description):
+        doors.append(door)
+        if door.verdict == "shut":
+            break
+    passed = doors[-1].verdict != "shut"
+    score = match.strength * (1.0 if passed else 0.25 + 0.05 * len(doors))
+    unopened = [Door(name=name, verdict="skipped", why="another door is shut") for name in DOOR_NAMES[len(doors) :]]
+    return Verdict(candidate, match, (*doors, *unopened), round(max(0.0, min(1.0, score)), 4))
+
+
+def _doors(
+    match: KeyMatch,
+    question: MaskedQuestion,
+    candidate: Candidate,
+    policy: HitPolicy,
+    description: SourceDescription | None,
+) -> Iterator[Door]:
+    """One by one, cheap ones first: most keys stop at the first three. Named as DOOR_NAMES has them."""
+    yield mask_door(match, policy.similarity_floor, policy.max_wrong_hits)
+    yield guards_door(match, candidate.keys)
+    yield words_door(match, candidate.keys, description)
+    binding = bind_slots(candidate.plan, question, [match.key])
+    yield slots_door(match, binding, candidate.plan)
+    yield constants_door(match, binding, question)
+    yield plan_door(match)
 
 
 MARGIN = 0.04

@@ -29,7 +29,7 @@ def first_conflict(
         or (None if by_intent else _attached(asked, stored))
         or _asked_thing(asked, stored)
         or _scope(asked, stored)
-        or (None if by_intent else _directions(asked, stored))
+        or (None if by_intent else _directions(asked, stored) or _voice(asked, stored))
         or (None if by_intent else _order(asked, stored, query))
     )
 
@@ -125,6 +125,17 @@ def _directed(form: QuestionForm) -> list[tuple[str, str]]:
         for slot in form.slots
         if slot.label != "time"
     ]
+
+
+def _voice(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    """ "courses that require ‹course›" are not "courses required for ‹course›"."""
+    for one, other in ((asked, stored), (stored, asked)):
+        objects = {(s.label, s.cue) for s in one.slots if s.cue in one.content and s.cue not in one.ask.asked}
+        for slot in other.slots:
+            for label, verb in objects:
+                if label == slot.label and slot.preposition in ("by", "for") and verb in other.content:
+                    return f"the ‹{label}› is what one {verb}s, and in the other it is not"
+    return None
 
 
 def _order(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> str | None:

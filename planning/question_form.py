@@ -19,6 +19,7 @@ from qkva.planning.lexicon import (
     LIGHT_VERBS,
     MARKS,
     PHRASE_MARKS,
+    WH_WORDS,
 )
 from qkva.planning.question_tokens import Token, read_tokens
 from qkva.planning.scope import attachments, is_personal, tenses_of
@@ -93,6 +94,8 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
         return PHRASE_MARKS[word]
     if word == "<count>":
         return None if at == ask.at else "count"
+    if word in WH_WORDS and at > 0 and tokens[at - 1].word == "and" and at != ask.at:
+        return "also"  # "is it offered, and when": two questions
     mark = MARKS.get(word)
     if word in ("all", "every") and ask.kind == "yes_no":
         return "all"  # "do all orders have …" is not "are there orders that have …"

@@ -19,7 +19,9 @@ class SlotRole:
     direction: str
     """ "from", "to", "since", "before", "gt", "not" …; "" for a plain one."""
     cue: str
-    """The nearest content word in front of it, or ""."""
+    """The nearest content word in front of it, or "", where no preposition stands between."""
+    preposition: str = ""
+    """The plain preposition in front of it: "by", "for", "in" …"""
 
 
 def names_slot_type(tokens: Sequence[Token], at: int) -> bool:
@@ -47,12 +49,12 @@ def _type_words(label: str, *, before: bool) -> frozenset[str]:
 
 def role_of(tokens: Sequence[Token], at: int) -> SlotRole:
     """Read the few words in front of a slot, and the one behind it."""
-    direction, cue = _in_front(tokens, at)
-    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue)
+    direction, cue, preposition = _in_front(tokens, at)
+    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue, preposition)
 
 
-def _in_front(tokens: Sequence[Token], at: int) -> tuple[str, str]:
-    direction, cue = "", ""
+def _in_front(tokens: Sequence[Token], at: int) -> tuple[str, str, str]:
+    direction, cue, preposition = "", "", ""
     for back in range(at - 1, max(-1, at - 5), -1):
         token = tokens[back]
         if token.label is not None:
@@ -64,13 +66,14 @@ def _in_front(tokens: Sequence[Token], at: int) -> tuple[str, str]:
             direction = "not"  # "not in ‹country›"
             break
         if token.word in PLAIN_PREPOSITIONS or not token.word[0].isalnum():
+            preposition = token.word if token.word in PLAIN_PREPOSITIONS else ""
             break
         if token.word.endswith("ing") and back > 0 and tokens[back - 1].word in DIRECTIONS:
             continue  # "before taking ‹course›"
         if token.word not in _ARTICLES and not names_slot_type(tokens, back):
             cue = token.lemma
             break
-    return direction, cue
+    return direction, cue, preposition
 
 
 def _behind(tokens: Sequence[Token], at: int) -> str:
