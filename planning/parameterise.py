@@ -11,6 +11,7 @@ from typing import Any
 from qkva.contracts.plan import Parameter, ParamType, Plan
 from qkva.contracts.question import MaskedQuestion, Slot, SlotType
 from qkva.planning.binding import bind_slots
+from qkva.planning.date_pairs import merge_date_pairs
 from qkva.planning.literals import find_literals, spell_between_out
 from qkva.planning.parameter_book import ParameterBook
 from qkva.planning.plan_form import sqlglot_dialect
@@ -33,6 +34,7 @@ def parameterise(
     name = sqlglot_dialect(dialect)
     if name is not None:
         query = spell_between_out(query, name, question)
+    query, params = merge_date_pairs(query, dialect, params, question)
     book = ParameterBook(params, query)
     query = _replace_literals(query, dialect, question, book)
     declared = book.settle(query, dialect, question)

@@ -1,6 +1,7 @@
 import pytest
 
 from qkva.contracts.cache import Candidate, Key
+from qkva.contracts.plan import Parameter, ParamType, Plan
 from qkva.planning.decide import HitPolicy, decide
 
 POLICY = HitPolicy()
@@ -108,6 +109,39 @@ def test_plan_that_reads_only_the_start_takes_no_month(shop, marked):
     )
     assert decide(marked("total revenue since [last week|time]"), [candidate], policy=POLICY).hit is not None
     assert decide(marked("total revenue in [March|time]"), [candidate], policy=POLICY).hit is None
+
+
+def test_hit_names_the_key_that_opened_first(shop, marked, equally_similar):
+    exemplar, intent = equally_similar(shop[:1])[0].keys
+    candidate = Candidate(plan=shop[0].plan, keys=(intent, exemplar))
+    decision = decide(marked(shop[0].rewordings[0]), [candidate], policy=POLICY)
+    assert decision.hit is not None and [key.id for key in decision.hit.keys] == [exemplar.id, intent.id]
+
+
+def test_optional_value_may_be_said_or_not(marked):
+    period = Parameter(name="period", type=ParamType.TIME_RANGE, required=False)
+    query = "SELECT count(*) FROM orders o WHERE o.placed_at >= {period.start} AND o.placed_at < {period.end}"
+    plan = Plan(
+        id="1", key_text="orders", query=query, params=(period,), source="shop", source_type="sql", dialect="postgres"
+    )
+    key = Key(id="1", kind="exemplar", masked=marked("how many orders are there?").masked, similarity=0.93)
+    candidate = Candidate(plan=plan, keys=(key,))
+    assert decide(marked("how many orders are there in [March|time]?"), [candidate], policy=POLICY).hit is not None
+    assert (
+        decide(marked("how many orders are there in [Germany|customers.country]?"), [candidate], policy=POLICY).hit
+        is None
+    )
+
+
+def test_learned_default_stands_in_for_no_said_value(marked):
+    period = Parameter(name="period", type=ParamType.TIME_RANGE, required=False, default="last month")
+    query = "SELECT count(*) FROM orders o WHERE o.placed_at >= {period.start} AND o.placed_at < {period.end}"
+    plan = Plan(
+        id="1", key_text="orders", query=query, params=(period,), source="shop", source_type="sql", dialect="postgres"
+    )
+    masked = marked("how many orders are there in [March|time]?").masked
+    key = Key(id="1", kind="exemplar", masked=masked, similarity=0.93, roles=("period",))
+    assert decide(marked("how many orders are there?"), [Candidate(plan=plan, keys=(key,))], policy=POLICY).hit is None
 
 
 def test_no_candidate_says_so(marked):

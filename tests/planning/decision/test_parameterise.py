@@ -167,3 +167,28 @@ def test_roles_of_two_places_follow_the_values(marked):
     )
     question = marked("flights to [Rome|cities.name] from [Oslo|cities.name]")
     assert exemplar_roles(plan, question, {"a": "Oslo", "b": "Rome"}) == ("b", "a")
+
+
+@pytest.mark.parametrize("ending", ["o.placed_at < {last}", "o.placed_at <= {last}"])
+def test_two_dates_become_one_range(ending, marked):
+    dates = [Parameter(name=name, type=ParamType.DATE) for name in ("first", "last")]
+    question = marked("orders in [March|time]")
+    query, params, values = parameterise(JOIN + "o.placed_at >= {first} AND " + ending, "postgres", question, dates)
+    assert query == JOIN + PERIOD
+    assert [(p.name, p.type.value) for p in params] == [("period", "time_range")] and values == {"period": MARCH}
+
+
+def test_between_two_dates_becomes_one_range(marked):
+    dates = [Parameter(name=name, type=ParamType.DATE) for name in ("first", "last")]
+    query, _, _ = parameterise(
+        JOIN + "o.placed_at BETWEEN {first} AND {last}", "postgres", marked("orders in [March|time]"), dates
+    )
+    assert query == JOIN + PERIOD
+
+
+def test_one_date_stays_a_date(marked):
+    date = [Parameter(name="first", type=ParamType.DATE)]
+    query, params, _ = parameterise(
+        JOIN + "o.placed_at >= {first}", "postgres", marked("orders since [March|time]"), date
+    )
+    assert query == JOIN + "o.placed_at >= {first}" and params[0].type is ParamType.DATE
