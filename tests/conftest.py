@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -21,6 +22,17 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedd
     server = start_embedded(tmp_path_factory.mktemp("postgres"), options=FAST_AND_LOOSE)
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def library_database(postgres_server: EmbeddedServer) -> str:
+    """The source: read by its own login, which owns nothing."""
+    postgres_server.create_database("library")
+    with psycopg.connect(postgres_server.url_for("library", "postgres"), autocommit=True) as connection:
+        connection.execute((Path(__file__).parent / "graphs" / "library.sql").read_text())
+        connection.execute("create role library_reader login")
+        connection.execute("grant select on all tables in schema public to library_reader")
+    return postgres_server.url_for("library", "library_reader")
 
 
 @pytest.fixture(scope="session")

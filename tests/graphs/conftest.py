@@ -6,13 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from tests.gateway import Gateway
 
 from qkva.agent import Agent, open_agent
 from qkva.settings import Settings, SourceConfig
-from qkva.stores.embedded import EmbeddedServer
 
 NOW = datetime(2026, 6, 15, 12, tzinfo=UTC)
 
@@ -29,17 +27,6 @@ BOOKS_OF = {
 ROUTE = {"strategy": "sql_only", "source": "library", "clarifying_question": None, "why": "it asks for books"}
 
 OpenAgent = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def library_database(postgres_server: EmbeddedServer) -> str:
-    """The source: read by its own login, which owns nothing."""
-    postgres_server.create_database("library")
-    with psycopg.connect(postgres_server.url_for("library", "postgres"), autocommit=True) as connection:
-        connection.execute((Path(__file__).parent / "library.sql").read_text())
-        connection.execute("create role library_reader login")
-        connection.execute("grant select on all tables in schema public to library_reader")
-    return postgres_server.url_for("library", "library_reader")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.gateway import Gateway
-from tests.graphs.conftest import BOOKS_OF, ROUTE, library_database  # noqa: F401 (a fixture)
+from tests.graphs.conftest import BOOKS_OF, ROUTE
 
 from qkva.stores.embedded import EmbeddedServer
 
@@ -31,7 +31,7 @@ class Server:
 @pytest.fixture(scope="session")
 def server(
     postgres_server: EmbeddedServer,
-    library_database: str,  # noqa: F811 (the fixture above)
+    library_database: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
     """One server for all tests of a session: it takes ten seconds to start."""
