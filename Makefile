@@ -50,6 +50,10 @@ docs: ## Write the generated parts of README and docs
 	@$(ENVIRONMENT) dev
 	@"$(BIN)/python" docs/generate
 
+docs-check: ## Say which generated parts are stale
+	@$(ENVIRONMENT) dev
+	@"$(BIN)/python" docs/generate --check
+
 wheel: ## Build the sdist, and from it the wheel, into dist/
 	@$(ENVIRONMENT) dev
 	@rm -rf dist
