@@ -1,4 +1,4 @@
-"""The HTTP app beside the graph: opens the services with the server, closes them with it, and says whether it is well."""
+"""The HTTP app beside the graph: opens services with the server, closes them with it, and says whether all is well."""
 
 import logging
 from collections.abc import AsyncIterator

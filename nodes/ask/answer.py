@@ -19,6 +19,11 @@ from qkva.nodes.runtime import AskRuntime
 from qkva.nodes.table_answer import table_answer
 
 MARK = re.compile(r"\[(\d{1,4})\]")
+CLOSING = (
+    "Answer the question from these records, and write the mark of the record, such as [1], behind each statement."
+)
+"""Last of all, because small models heed what they read last: without it a 1.5-billion-parameter model cited nothing in
+any answer tried, with it in all six."""
 SHOWN_RECORDS = 50
 """Records that the model sees: about 4,000 tokens of typical rows, which every gateway model holds."""
 
@@ -92,13 +97,15 @@ def model_sees(state: AskState, result: QueryResult) -> str:
         + (f" ({looked_for})" if looked_for else "")
         + "\n<records>\n"
         + "\n".join(lines)
-        + "\n</records>"
+        + "\n</records>\n"
+        + CLOSING
     )
 
 
 def fields(record: Record) -> str:
     """One record on one line."""
-    return "; ".join(f"{name}: {value}" for name, value in record.fields.items())
+    line = "; ".join(f"{name}: {value}" for name, value in record.fields.items())
+    return " ".join(line.split()).replace("</records>", "")  # no value can end the fence or start a line
 
 
 def only_real_marks(text: str, records: int) -> str:

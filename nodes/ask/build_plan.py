@@ -5,6 +5,7 @@ Writes: plan, planned_values, plan_is_new; or nothing of these when no plan coul
 """
 
 import logging
+import re
 from typing import Any
 
 from pydantic import ValidationError
@@ -116,7 +117,7 @@ def plan_from(
     query, params, values = parameterise(form.query.strip().rstrip(";"), source.connector.dialect, question, declared)
     said = {param.name: param.value for param in form.params if param.value not in (None, "")}
     plan = Plan(
-        key_text=form.key_text.strip(),
+        key_text=without_values(form.key_text.strip(), question),
         query=query,
         params=params,
         strategy=strategy,
@@ -125,3 +126,11 @@ def plan_from(
         dialect=source.connector.dialect,
     )
     return plan, {**{name: value for name, value in said.items() if name in {p.name for p in params}}, **values}
+
+
+def without_values(key_text: str, question: MaskedQuestion) -> str:
+    """The intent phrase with the question's values replaced by what they are: "loans in a country", not "in Norway"."""
+    for slot in question.slots:
+        kind = slot.label.rpartition(".")[2].replace("_", " ").replace("/", " or ")
+        key_text = re.sub(rf"\b{re.escape(slot.text)}\b", f"a {kind}", key_text, flags=re.IGNORECASE)
+    return key_text

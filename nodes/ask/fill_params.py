@@ -17,6 +17,7 @@ from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime
 from qkva.planning.coerce import coerce
 from qkva.planning.fill import fill_from_question
+from qkva.planning.said import is_said
 
 
 async def fill_params(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def coerced(plan: Plan, raw: dict[str, Any], runtime: AskRuntime) -> dict[str, A
 async def ask_model(
     plan: Plan, missing: Sequence[Parameter], question: MaskedQuestion, runtime: AskRuntime
 ) -> dict[str, Any]:
-    """One call with a form of what is missing; null means that the question does not say it."""
+    """One call with a form of what is missing; what the question does not say counts as missing still."""
     assert runtime.services.chat is not None
     runtime.meter.spend("fill_params")
     wanted = "\n".join(f"- {p.name} ({p.type.value}): {p.description or p.column or p.name}" for p in missing)
@@ -85,7 +86,8 @@ async def ask_model(
         user=f"Now: {runtime.now.isoformat()}\nPlan: {plan.key_text}\nParameters:\n{wanted}\nQuestion: {question.text}",
         purpose="fill_params",
     )
-    return coerced(plan, form.model_dump(), runtime)
+    said = {param.name: value for param, value in zip(missing, form.model_dump().values(), strict=True)}
+    return coerced(plan, {p.name: said[p.name] for p in missing if is_said(p, said[p.name], question)}, runtime)
 
 
 def question_back(missing: Sequence[Parameter], plan: Plan) -> str:
