@@ -22,8 +22,8 @@ from zoneinfo import ZoneInfo
 
 from qkva.contracts.question import MaskedQuestion, SlotType
 from qkva.contracts.source import ColumnValues, Field, SourceDescription, Table
-from qkva.planning.mask import mask_question
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.masking.mask import mask_question
+from qkva.planning.masking.value_index import ValueIndex
 
 NOW = datetime(2026, 5, 13, 15, 30, tzinfo=ZoneInfo("America/New_York"))
 

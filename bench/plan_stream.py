@@ -26,9 +26,9 @@ from qkva.contracts.cache import Candidate, Decision, Key
 from qkva.contracts.plan import Parameter, ParamType, Plan
 from qkva.contracts.question import MaskedQuestion, Slot, SlotType
 from qkva.models.embeddings import load_wordllama, unit_vectors
-from qkva.planning.canonical import canonical_form
-from qkva.planning.decide import HitPolicy, decide
-from qkva.planning.plan_form import read_plan_form
+from qkva.planning.decision.decide import HitPolicy, decide
+from qkva.planning.drafting.canonical import canonical_form
+from qkva.planning.reading.plan_form import read_plan_form
 
 KEYS_PER_PLAN = 8
 SOURCE = "stream"

@@ -15,7 +15,7 @@ from qkva.contracts.models import Chat
 from qkva.contracts.source import Connector, Limits, SourceDescription
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.graphs.services import APP_ROLE, open_chat, open_embedder
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, SourceConfig
 from qkva.stores.migrate import head_revision, migrate
 

@@ -8,12 +8,12 @@ from qkva.contracts.cache import NewKey
 from qkva.contracts.errors import ParameterError, PlanRejected
 from qkva.contracts.plan import Exemplar, Plan, PlanStatus, StoredPlan
 from qkva.nodes.runtime import AskServices, ReadySource
-from qkva.planning.canonical import canonical_form
-from qkva.planning.coerce import coerce
-from qkva.planning.example_questions import read_written
-from qkva.planning.keys import check_key_length
-from qkva.planning.plan_dump import draft_of, dump_plan_file
-from qkva.planning.plan_file import PlanDraft, PlanFile, parse_plan_file
+from qkva.planning.drafting.canonical import canonical_form
+from qkva.planning.drafting.keys import check_key_length
+from qkva.planning.filling.coerce import coerce
+from qkva.planning.plan_files.example_questions import read_written
+from qkva.planning.plan_files.plan_dump import draft_of, dump_plan_file
+from qkva.planning.plan_files.plan_file import PlanDraft, PlanFile, parse_plan_file
 
 
 @dataclass(frozen=True, kw_only=True)

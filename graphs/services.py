@@ -13,7 +13,7 @@ from qkva.contracts.source import Connector
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, load_settings
 from qkva.stores.database import Database
 from qkva.stores.migrate import migrate

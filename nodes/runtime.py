@@ -10,7 +10,7 @@ from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.contracts.stores import PlanStore
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.masking.value_index import ValueIndex
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from qkva.cli.demo.shop import DATABASE, seed_shop
 from qkva.contracts.plan import PlanStatus
 from qkva.graphs.plan_library import import_plans
 from qkva.nodes.runtime import AskServices
-from qkva.planning.plan_file import parse_plan_file
+from qkva.planning.plan_files.plan_file import parse_plan_file
 from qkva.stores.cluster import SUPERUSER
 from qkva.stores.embedded import EmbeddedServer
 

@@ -18,9 +18,9 @@ from qkva.nodes.forms import PlanForm
 from qkva.nodes.planner_prompt import planner_sees
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime, ReadySource
-from qkva.planning.canonical import canonical_form, canonical_params
-from qkva.planning.keys import check_key_length
-from qkva.planning.parameterise import parameterise
+from qkva.planning.drafting.canonical import canonical_form, canonical_params
+from qkva.planning.drafting.keys import check_key_length
+from qkva.planning.drafting.parameterise import parameterise
 
 logger = logging.getLogger(__name__)
 

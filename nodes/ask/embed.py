@@ -8,7 +8,7 @@ from typing import Any
 from qkva.contracts.errors import ModelError, SourceError, UnknownSource
 from qkva.contracts.state import AskState
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.mask import mask_question
+from qkva.planning.masking.mask import mask_question
 
 
 async def embed(state: AskState, runtime: AskRuntime) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from qkva.contracts.plan import Plan, PlanStatus
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.language import looks_english
+from qkva.planning.conversation.language import looks_english
 
 NEAREST_SHOWN = 3
 

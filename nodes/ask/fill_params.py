@@ -15,9 +15,9 @@ from qkva.contracts.state import AskState
 from qkva.nodes.forms import fill_form_for
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.coerce import coerce
-from qkva.planning.fill import fill_from_question
-from qkva.planning.said import is_said
+from qkva.planning.filling.coerce import coerce
+from qkva.planning.filling.fill import fill_from_question
+from qkva.planning.filling.said import is_said
 
 
 async def fill_params(state: AskState, runtime: AskRuntime) -> dict[str, Any]:

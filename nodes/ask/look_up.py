@@ -11,7 +11,7 @@ from qkva.contracts.errors import StoreUnavailable
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.decide import HitPolicy, decide
+from qkva.planning.decision.decide import HitPolicy, decide
 
 
 async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:

@@ -15,10 +15,10 @@ from qkva.contracts.state import AskState
 from qkva.nodes.forms import StandaloneForm
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.follow_up import resolve_follow_up
-from qkva.planning.mask import mask_question
-from qkva.planning.references import refers_back
-from qkva.planning.request_kind import asks_for_change
+from qkva.planning.conversation.follow_up import resolve_follow_up
+from qkva.planning.conversation.references import refers_back
+from qkva.planning.conversation.request_kind import asks_for_change
+from qkva.planning.masking.mask import mask_question
 
 NEW_TURN: dict[str, Any] = {
     "version": RESULT_VERSION,

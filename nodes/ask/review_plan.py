@@ -12,7 +12,7 @@ from qkva.contracts.errors import PlanRejected
 from qkva.contracts.plan import Parameter, Plan, PlanStatus
 from qkva.contracts.state import AskState
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.keys import check_key_length
+from qkva.planning.drafting.keys import check_key_length
 
 
 class Review(BaseModel):

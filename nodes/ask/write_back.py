@@ -13,8 +13,8 @@ from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
 from qkva.nodes.prompts import fingerprint
 from qkva.nodes.runtime import AskRuntime
-from qkva.planning.canonical import canonical_form
-from qkva.planning.parameterise import exemplar_roles
+from qkva.planning.drafting.canonical import canonical_form
+from qkva.planning.drafting.parameterise import exemplar_roles
 
 
 async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:

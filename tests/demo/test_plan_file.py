@@ -6,8 +6,8 @@ import pytest
 
 from qkva.contracts.errors import PlanRejected
 from qkva.contracts.plan import Exemplar, ParamType, Plan, StoredPlan, Strategy
-from qkva.planning.plan_dump import draft_of, dump_plan_file
-from qkva.planning.plan_file import parse_plan_file
+from qkva.planning.plan_files.plan_dump import draft_of, dump_plan_file
+from qkva.planning.plan_files.plan_file import parse_plan_file
 
 GOOD = """\
 source: shop

@@ -5,9 +5,9 @@ import pytest
 from qkva.contracts.errors import PlanRejected, UnknownSource
 from qkva.contracts.plan import Exemplar
 from qkva.graphs.plan_library import export_plans, import_plans
-from qkva.planning.mask import mask_question
-from qkva.planning.plan_dump import draft_of
-from qkva.planning.plan_file import parse_plan_file
+from qkva.planning.masking.mask import mask_question
+from qkva.planning.plan_files.plan_dump import draft_of
+from qkva.planning.plan_files.plan_file import parse_plan_file
 
 pytestmark = pytest.mark.db
 

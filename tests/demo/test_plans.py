@@ -10,7 +10,7 @@ import pytest
 from qkva.contracts.plan import PlanStatus
 from qkva.contracts.source import Limits
 from qkva.graphs.plan_library import import_plans
-from qkva.planning.plan_file import PlanDraft, parse_plan_file
+from qkva.planning.plan_files.plan_file import PlanDraft, parse_plan_file
 
 pytestmark = pytest.mark.db
 

@@ -6,7 +6,7 @@ from tests.graphs.conftest import BOOKS_OF
 
 from qkva.contracts.errors import KeyTooLong
 from qkva.contracts.result import Status
-from qkva.planning.keys import check_key_length
+from qkva.planning.drafting.keys import check_key_length
 
 pytestmark = pytest.mark.db
 

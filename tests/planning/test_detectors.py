@@ -2,7 +2,7 @@
 
 import pytest
 
-from qkva.planning.detectors import detect
+from qkva.planning.masking.detectors import detect
 
 TABLE = [
     ("more than 3 orders", ("3", "number", 3, "orders", "over")),

@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from qkva.contracts.source import ColumnValues, Field, SourceDescription, Table
-from qkva.planning.follow_up import resolve_follow_up
-from qkva.planning.mask import mask_question
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.conversation.follow_up import resolve_follow_up
+from qkva.planning.masking.mask import mask_question
+from qkva.planning.masking.value_index import ValueIndex
 
 NOW = datetime(2026, 5, 13, 15, 30, tzinfo=ZoneInfo("America/New_York"))
 HELD = {

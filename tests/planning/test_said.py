@@ -4,7 +4,7 @@ import pytest
 
 from qkva.contracts.plan import Parameter, ParamType
 from qkva.contracts.question import MaskedQuestion, Slot, SlotType
-from qkva.planning.said import is_said
+from qkva.planning.filling.said import is_said
 
 
 def asked(text, *slots):

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from qkva.contracts.errors import ParameterError
-from qkva.planning.time_phrases import find_time_phrases, resolve_time_phrase
+from qkva.planning.masking.time_phrases import find_time_phrases, resolve_time_phrase
 
 NEW_YORK = ZoneInfo("America/New_York")
 NOW = datetime(2026, 5, 13, 15, 30, tzinfo=NEW_YORK)

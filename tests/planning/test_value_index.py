@@ -3,7 +3,7 @@
 import pytest
 
 from qkva.contracts.source import ColumnValues, Field, SourceDescription, Table
-from qkva.planning.value_index import ValueIndex
+from qkva.planning.masking.value_index import ValueIndex
 
 
 def text_field(name, references=None):

@@ -1,7 +1,7 @@
 import pytest
 
 from qkva.contracts.plan import PLACEHOLDER, Parameter, Plan
-from qkva.planning.canonical import canonical_form
+from qkva.planning.drafting.canonical import canonical_form
 
 ORDERS = (
     "SELECT o.id, o.total AS amount FROM orders o JOIN customers c ON c.id = o.customer_id WHERE c.name = {customer} "

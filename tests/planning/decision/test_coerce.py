@@ -5,7 +5,7 @@ import pytest
 
 from qkva.contracts.errors import ParameterError
 from qkva.contracts.plan import Parameter, ParamType
-from qkva.planning.coerce import coerce
+from qkva.planning.filling.coerce import coerce
 
 MARCH = {"start": "2026-03-01T00:00:00+00:00", "end": "2026-04-01T00:00:00+00:00"}
 

@@ -2,7 +2,7 @@ import pytest
 
 from qkva.contracts.cache import Candidate, Key
 from qkva.contracts.plan import Parameter, ParamType, Plan
-from qkva.planning.decide import HitPolicy, decide
+from qkva.planning.decision.decide import HitPolicy, decide
 
 POLICY = HitPolicy()
 

@@ -1,6 +1,6 @@
 from qkva.contracts.cache import Key
 from qkva.contracts.plan import Parameter, ParamType, Plan
-from qkva.planning.fill import fill_from_question
+from qkva.planning.filling.fill import fill_from_question
 
 
 def plan_of(query, *params):

@@ -1,7 +1,7 @@
 import pytest
 
 from qkva.contracts.errors import KeyTooLong
-from qkva.planning.keys import check_key_length, count_tokens
+from qkva.planning.drafting.keys import check_key_length, count_tokens
 
 
 def test_tokens_are_counted_without_marks():

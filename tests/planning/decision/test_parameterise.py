@@ -2,8 +2,8 @@ import pytest
 
 from qkva.contracts.errors import PlanRejected
 from qkva.contracts.plan import Parameter, ParamType, Plan
-from qkva.planning.fill import fill_from_question
-from qkva.planning.parameterise import exemplar_roles, parameterise
+from qkva.planning.drafting.parameterise import exemplar_roles, parameterise
+from qkva.planning.filling.fill import fill_from_question
 
 FULL = "top [5|number] orders of [Ada Lovelace|customers.name] [last month|time] over [100|money]"
 JOIN = "SELECT o.id FROM orders o JOIN customers c ON c.id = o.customer_id WHERE "

@@ -1,6 +1,6 @@
 import pytest
 
-from qkva.planning.request_kind import asks_for_change
+from qkva.planning.conversation.request_kind import asks_for_change
 
 
 @pytest.mark.parametrize(

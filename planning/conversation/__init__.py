@@ -1,0 +1,1 @@
+"""What a question leans on, asks for, and is written in."""

@@ -1,0 +1,1 @@
+"""Whether a cached plan means the question."""

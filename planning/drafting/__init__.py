@@ -1,0 +1,1 @@
+"""Turn what a planner wrote into a plan: typed parameters, a key, a canonical form."""

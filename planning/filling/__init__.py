@@ -1,0 +1,1 @@
+"""Give a plan's parameters the values that a question says."""

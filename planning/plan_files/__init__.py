@@ -1,0 +1,1 @@
+"""Verified plans as YAML files."""
