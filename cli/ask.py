@@ -11,8 +11,8 @@ import typer
 
 from qkva.agent import Agent, ReviewNeeded, open_agent
 from qkva.cli.console import note, nothing_else_on_stdout, print_json
-from qkva.cli.show import show_doors, show_result, step_line
-from qkva.contracts.errors import ConfigError, QkvaError
+from qkva.cli.show import show_doors, show_failure, show_result, step_line
+from qkva.contracts.errors import ConfigError, QkvaError, UnknownSource
 from qkva.contracts.result import AskResult, Status
 from qkva.settings import Settings, load_settings
 
@@ -47,7 +47,7 @@ def ask_once(question: str, options: AskOptions) -> int:
     if options.as_json:
         print_json(result.model_dump(mode="json"))
     else:
-        show_result(result)
+        show_failure(result) if result.status in FAILED else show_result(result)
         if options.explain:
             show_doors(result)
     return code if code is not None else exit_code(result)
@@ -76,7 +76,10 @@ async def answered(question: str, options: AskOptions) -> AskResult:
 
 
 def context_of(options: AskOptions, settings: Settings) -> dict[str, Any]:
-    """The context of the run. Raises ConfigError for a zone or a clock that cannot be read."""
+    """The context of the run. Raises ConfigError for a source, a zone or a clock that there is not."""
+    if options.source is not None and options.source not in settings.sources:
+        known = ", ".join(sorted(settings.sources)) or "none"
+        raise UnknownSource(f"There is no source {options.source!r}; the configured ones are {known}.")
     if options.timezone is not None and options.timezone not in available_timezones():
         raise ConfigError(f"{options.timezone!r} is no IANA time zone; write one such as Europe/Berlin.")
     zone = options.timezone or settings.timezone

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 from qkva.cli.checks import Check, check_database, check_embedder, check_models, check_source, show_settings
 from qkva.cli.console import line, nothing_else_on_stdout, print_json
-from qkva.contracts.errors import ConfigError, QkvaError
+from qkva.contracts.errors import AuthError, ConfigError, QkvaError, SourceUnavailable, StoreUnavailable
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.settings import Settings, load_settings
 
@@ -54,7 +54,18 @@ async def tried(name: str, checks: Awaitable[list[Check]]) -> list[Check]:
     try:
         return await checks
     except QkvaError as error:
-        return [Check(name, "broken", error.message)]
+        return [Check(name, "broken", error.message, advice_on(error))]
+
+
+def advice_on(error: QkvaError) -> str | None:
+    """What to do, where the sentence does not say it itself."""
+    if isinstance(error, AuthError):
+        return "Check the login and the password in its url; a secret can be written as env:NAME."
+    if isinstance(error, SourceUnavailable):
+        return "See that it runs, and that its url in qkva.toml is right."
+    if isinstance(error, StoreUnavailable):
+        return "See that it runs and that DATABASE_URL is right; unset, qkva uses its embedded PostgreSQL."
+    return None
 
 
 def show_check(check: Check) -> None:

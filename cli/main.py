@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -108,15 +108,14 @@ def main() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
-    as_json = "--json" in arguments
     try:
         code = app(list(arguments), standalone_mode=False)
     except UsageError as error:
-        return fail(usage_sentence(error), 2, as_json)
+        return fail(usage_sentence(error), 2, arguments)
     except ConfigError as error:
-        return fail(error.message, 2, as_json)
+        return fail(error.message, 2, arguments)
     except QkvaError as error:
-        return fail(error.message, 1, as_json)
+        return fail(error.message, 1, arguments)
     except (KeyboardInterrupt, typer.Abort):
         code = STOPPED
     except BrokenPipeError:
@@ -124,9 +123,11 @@ def run(arguments: Sequence[str]) -> int:
         return 1
     except Exception as error:  # noqa: BLE001  the edge of the process: also what nobody foresaw is said, with its place
         traceback.print_exc()
-        return fail(f"This is a bug in qkva ({type(error).__name__}); please report what is printed above.", 1, as_json)
+        return fail(
+            f"This is a bug in qkva ({type(error).__name__}); please report what is printed above.", 1, arguments
+        )
     if code == STOPPED:
-        return fail("Stopped.", STOPPED, as_json)
+        return fail("Stopped.", STOPPED, arguments)
     return code or 0
 
 
@@ -140,13 +141,22 @@ def usage_sentence(error: Exception) -> str:
     return f"{message}. See `{command} --help`."
 
 
-def fail(message: str, code: int, as_json: bool) -> int:
+def fail(message: str, code: int, arguments: Sequence[str]) -> int:
     """One sentence on standard error; with --json one object on standard output, whatever happened."""
-    if as_json:
-        typer.echo(json.dumps({"status": "error", "error": message}, ensure_ascii=False))
+    if "--json" in arguments:
+        typer.echo(json.dumps(failure(message, arguments), ensure_ascii=False))
     elif message:
         typer.echo(message, err=True)
     return code
+
+
+def failure(message: str, arguments: Sequence[str]) -> dict[str, Any]:
+    """What `--json` prints: of a question, a result like any other."""
+    if "ask" not in arguments:
+        return {"status": "error", "error": message}
+    from qkva.contracts.result import AskResult, Status
+
+    return AskResult(question="", status=Status.ERROR, error=message).model_dump(mode="json")
 
 
 def silence_stdout() -> None:

@@ -6,10 +6,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
-from rich.table import Table
-from rich.text import Text
-
-from qkva.cli.console import line, note, nothing_else_on_stdout, out, print_json, printable
+from qkva.cli.console import line, note, nothing_else_on_stdout, print_json
+from qkva.cli.show import columns
 from qkva.contracts.errors import ConfigError, PlanRejected, QkvaError
 from qkva.contracts.plan import PlanStatus, StoredPlan
 from qkva.graphs.plan_library import export_plans, import_plans
@@ -48,13 +46,13 @@ def list_plans(source: str | None, status: str | None, *, as_json: bool) -> int:
     if not found:
         line("No plans are stored. `qkva plans import FILE` loads verified ones; `qkva demo` brings its own.")
         return 0
-    table = Table("id", "source", "status", "plan", "params", "hits", box=None, pad_edge=False)
+    rows = [["id", "source", "status", "plan", "params", "hits"]]
     for stored in found:
         plan = stored.plan
         params = ", ".join(param.name for param in plan.params)
-        cells = [str(plan.id)[:SHORT_ID], plan.source, str(plan.status), plan.key_text, params, str(stored.hits)]
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    out.print(table, soft_wrap=False)
+        rows.append([str(plan.id)[:SHORT_ID], plan.source, str(plan.status), plan.key_text, params, str(stored.hits)])
+    for row in columns(rows):
+        line(row)
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from qkva.cli.console import line, out
+from qkva.cli.console import line, note, out
 from qkva.contracts.plan import ParamType
 from qkva.contracts.result import AskResult
 
@@ -16,12 +16,19 @@ MARKS = {"open": "+", "shut": "x", "skipped": "-"}
 
 def show_result(result: AskResult) -> None:
     """The answer, its citations, warnings, and one line on how it came about."""
-    line(aligned(result.text), style="red" if result.answer is None else "")
+    line(aligned(result.text))
     show_citations(result)
     for warning in result.warnings:
         line(f"Note: {warning}", style="yellow")
     line()
     line(summary(result), style="dim")
+
+
+def show_failure(result: AskResult) -> None:
+    """Why there is no answer: on standard error, in one sentence and the warnings that led to it."""
+    note(result.text, style="red")
+    for warning in result.warnings:
+        note(f"Note: {warning}", style="yellow")
 
 
 def aligned(text: str) -> str:
@@ -30,10 +37,15 @@ def aligned(text: str) -> str:
     for first, last in tables_in(lines):
         rows = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in lines[first:last]]
         if len({len(row) for row in rows}) == 1:
-            widths = narrowed([max(map(len, column)) for column in zip(*rows[:1], *rows[2:], strict=True)])
-            rows[1] = ["-" * width for width in widths]
-            lines[first:last] = ["  ".join(map(fitted, row, widths)).rstrip() for row in rows]
+            lines[first:last] = columns([rows[0], *rows[2:]])
     return "\n".join(lines)
+
+
+def columns(rows: list[list[str]]) -> list[str]:
+    """The rows as lines with aligned cells; the first row is a head, and is underlined."""
+    widths = narrowed([max(map(len, column)) for column in zip(*rows, strict=True)])
+    rows = [rows[0], ["-" * width for width in widths], *rows[1:]]
+    return ["  ".join(map(fitted, row, widths)).rstrip() for row in rows]
 
 
 def narrowed(widths: list[int]) -> list[int]:

@@ -30,8 +30,8 @@ class ImportReport:
 
     def sentence(self) -> str:
         """For a person."""
-        replaced = f", {self.replaced} older ones were retired" if self.replaced else ""
-        return f"{len(self.plans)} plans for {self.source} are verified, with {self.questions} questions{replaced}."
+        replaced = f"; older ones that were retired: {self.replaced}" if self.replaced else ""
+        return f"Verified plans for {self.source}: {len(self.plans)}, with {self.questions} questions{replaced}."
 
 
 @dataclass(frozen=True, kw_only=True)
