@@ -5,6 +5,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
 from qkva.connectors.registry import open_connector
 from qkva.connectors.sql.connector import SqlConnector
 from qkva.stores.embedded import EmbeddedServer

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import sqlglot
+
 from qkva.connectors.sql.catalog import Catalog
 from qkva.connectors.sql.columns import check_columns
 from qkva.connectors.sql.guard import MAX_QUERY_CHARS, allowed_functions, check_query, parse_query
@@ -17,12 +18,21 @@ def lines(name: str) -> list[str]:
 
 
 def table(name: str, /, **columns: str) -> Table:
-    return Table(name=name, fields=tuple(Field(name=column, type=type_, kind="text") for column, type_ in columns.items()))
+    return Table(
+        name=name, fields=tuple(Field(name=column, type=type_, kind="text") for column, type_ in columns.items())
+    )
 
 
 CATALOG = Catalog(
     [
-        table("orders", id="integer", customer_id="integer", status="order_status", total="numeric", placed_at="timestamptz"),
+        table(
+            "orders",
+            id="integer",
+            customer_id="integer",
+            status="order_status",
+            total="numeric",
+            placed_at="timestamptz",
+        ),
         table("customers", id="integer", name="text", email="text", country="text"),
         table("sales.orders_2020", id="integer", note="text"),
     ],
@@ -143,7 +153,16 @@ def test_every_listed_function_passes():
         assert any(passes(f"select {name}{arguments}") for arguments in CALLS), name
 
 
-CALLS = ("(total)", "()", "", "(total, total)", "(total, total, total)", "('a', total)", "(day from total)", "(select 1)")
+CALLS = (
+    "(total)",
+    "()",
+    "",
+    "(total, total)",
+    "(total, total, total)",
+    "('a', total)",
+    "(day from total)",
+    "(select 1)",
+)
 
 
 def passes(call: str) -> bool:

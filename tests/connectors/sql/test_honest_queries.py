@@ -6,13 +6,14 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import ClientCursor
+from tests.connectors.sql.test_guard import lines
+
 from qkva.connectors.registry import open_connector
 from qkva.connectors.sql.connector import SqlConnector
 from qkva.connectors.sql.loaders import register_loaders
 from qkva.connectors.sql.records import to_json
 from qkva.contracts.plan import Plan
 from qkva.contracts.source import Limits
-from tests.connectors.sql.test_guard import lines
 
 pytestmark = pytest.mark.db
 HONEST = lines("honest.sql")

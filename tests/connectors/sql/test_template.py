@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from qkva.connectors.sql.catalog import Catalog
 from qkva.connectors.sql.template import check_parameters, compile_template
 from qkva.connectors.sql.values import bind_values, missing_names
@@ -148,7 +149,10 @@ def test_unused_parameter_is_named():
         ("where (id > 1 and name = {q})", "WHERE (id > 1 AND TRUE)"),
         ("where not name = {q}", "WHERE TRUE"),
         ("where not (name = {q} and id = 1)", "WHERE TRUE"),
-        ("where id in (select id from customers where name = {q})", "WHERE id IN (SELECT id FROM customers WHERE TRUE)"),
+        (
+            "where id in (select id from customers where name = {q})",
+            "WHERE id IN (SELECT id FROM customers WHERE TRUE)",
+        ),
         ("where ({q} is null or name = {q})", "WHERE TRUE"),
         ("group by id having count(*) > 1 and max(name) = {q}", "GROUP BY id HAVING COUNT(*) > 1 AND TRUE"),
     ],
@@ -188,7 +192,9 @@ def test_wildcards_of_a_value_are_literal(condition: str, value: str, bound: str
 
 
 def test_open_sides_are_infinite():
-    result = compile_template("select id from orders where placed_at >= {p.start} and placed_at < {p.end}", [P], CATALOG)
+    result = compile_template(
+        "select id from orders where placed_at >= {p.start} and placed_at < {p.end}", [P], CATALOG
+    )
     assert bind_values(result.binds, [P], {"p": {"start": None, "end": None}}) == ["-infinity", "infinity"]
     half = {"p": {"start": "2026-06-01T00:00:00+02:00", "end": None}}
     assert bind_values(result.binds, [P], half) == ["2026-06-01T00:00:00+02:00", "infinity"]
