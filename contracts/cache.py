@@ -56,6 +56,30 @@ class Decision(BaseModel):
     """Of the candidate that was served, or else of the one that came closest."""
 
 
+LabelVerdict = Literal["same", "different"]
+"""Whether a plan means a question."""
+LabelOrigin = Literal["miss", "audit"]
+"""What showed it: the plan that was made on a miss, or one that was made to check a would-be hit."""
+
+
+class VerdictCounts(BaseModel):
+    """Labels by verdict."""
+
+    model_config = ConfigDict(frozen=True)
+
+    same: int = 0
+    different: int = 0
+
+
+class LabelCounts(BaseModel):
+    """The labels of one tenant and source by what showed them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    miss: VerdictCounts = VerdictCounts()
+    audit: VerdictCounts = VerdictCounts()
+
+
 class NewKey(BaseModel):
     """A key to be stored with its vector."""
 

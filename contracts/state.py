@@ -98,7 +98,7 @@ class AskState:
     planned_values: dict[str, Any] = field(default_factory=dict)
     """What the planner said the parameters are in this question; checked like any other value."""
     plan_is_new: bool = False
-    """Whether this turn made the plan."""
+    """Whether the plan was made for this very question, in this turn."""
     review: bool = False
     """Whether a new plan waits for a person."""
     params: dict[str, Any] = field(default_factory=dict)
@@ -115,6 +115,8 @@ class AskState:
     model_calls: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
     timings_ms: Annotated[dict[str, float], add_by_key] = field(default_factory=dict)
 
+    flight: Annotated[str | None, UntrackedValue] = None
+    """The planning that this turn leads and others may wait for."""
     embeddings: Annotated[dict[str, list[float]] | None, UntrackedValue] = None
     """The vector of the masked question by source."""
     result: Annotated[QueryResult | None, UntrackedValue] = None

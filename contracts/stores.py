@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from qkva.contracts.cache import Candidate, NewKey
+from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.plan import PlanStatus, StoredPlan
 
 
@@ -68,4 +68,51 @@ class PlanStore(Protocol):
 
     async def invalidate_plans_for_records(self, tenant_id: str, dependency_ids: Sequence[str]) -> int:
         """Retire the learned plans that depend on any of these ids; returns how many."""
+        ...
+
+    async def add_label(
+        self,
+        tenant_id: str,
+        *,
+        plan_id: str,
+        masked: str,
+        verdict: LabelVerdict,
+        similarity: float,
+        score: float,
+        source_of_label: LabelOrigin,
+        key_masked: str = "",
+        embedder: str = "",
+    ) -> bool:
+        """Keep whether the plan means the masked question; False for an unknown plan.
+
+        `key_masked` is the plan's nearest key, `similarity` its cosine by `embedder`, `score` the hit decision's.
+        The newest label of a plan, mask, embedder and origin replaces the one before, so that no pair counts twice.
+        """
+        ...
+
+    async def label_counts(self, tenant_id: str, *, source: str) -> LabelCounts:
+        """How many labels the tenant's source has."""
+        ...
+
+
+class Lead(Protocol):
+    """The right to plan one key while all other processes wait."""
+
+    async def release(self) -> None:
+        """Let the next one lead. Never raises: a lead whose connection is lost is free already."""
+        ...
+
+
+class LeadStore(Protocol):
+    """Among all processes one leads the planning of a key; one that dies leads no more."""
+
+    async def try_lead(self, tenant_id: str, *, source: str, masked: str) -> Lead | None:
+        """The lead, or None while another process has it. Never waits for it. Raises StoreUnavailable.
+
+        Callers of one process have to agree among themselves: the database does not tell them apart.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Give up every lead of this event loop."""
         ...

@@ -17,6 +17,7 @@ from qkva.contracts.state import AskContext, AskState
 from qkva.nodes.runtime import AskRuntime, AskServices, CallMeter
 
 FIRST_NODE = "read_question"
+LAST_NODE = "write_back"
 
 ServicesProvider = Callable[[], AskServices | Awaitable[AskServices]]
 Node = Callable[[AskState, AskRuntime], Awaitable[dict[str, Any]]]
@@ -38,6 +39,8 @@ def bind(node: Node, provider: ServicesProvider) -> BoundNode:
         started = time.perf_counter()
         runtime.stream_writer({"node": name, "event": "started"})
         meter = CallMeter(budget=0)
+        services: AskServices | None = None
+        update: dict[str, Any] | None = None
         try:
             services = await provided(provider)
             before = 0 if name == FIRST_NODE else sum(state.model_calls.values())
@@ -55,6 +58,9 @@ def bind(node: Node, provider: ServicesProvider) -> BoundNode:
             )
         except QkvaError as error:
             update = {"status": status_of(error), "error": error.message}
+        finally:
+            if services is not None and state.flight is not None and ends_flight(name, update):
+                services.flights.land(state.flight)
         if "status" in update and update["status"] and "messages" not in update:
             update["messages"] = [AIMessage(update.get("answer") or update.get("error") or "")]
         milliseconds = round((time.perf_counter() - started) * 1000, 3)
@@ -99,6 +105,11 @@ def status_of(error: QkvaError) -> str:
     if isinstance(error, SourceUnavailable | AuthError):
         return Status.SOURCE_UNAVAILABLE.value
     return Status.ERROR.value
+
+
+def ends_flight(name: str, update: dict[str, Any] | None) -> bool:
+    """Whether a plan that others may wait for is stored now, or never will be; None for a node that was torn down."""
+    return update is None or name == LAST_NODE or update.get("status") not in (None, Status.ANSWERED)
 
 
 def progress(update: dict[str, Any]) -> dict[str, Any]:

@@ -13,9 +13,11 @@ from qkva.contracts.source import Connector
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
+from qkva.nodes.single_flight import SingleFlight
 from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, load_settings
 from qkva.stores.database import Database
+from qkva.stores.leads import PostgresLeads
 from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
 
@@ -77,6 +79,8 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         }
         sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
         stack.push_async_callback(sources.close)
+        flights = SingleFlight(PostgresLeads(database), patience_sec=settings.llm_timeout_sec)
+        stack.push_async_callback(flights.close)
         yield AskServices(
             tenant_id=settings.tenant_id,
             settings=ask_settings(settings),
@@ -85,6 +89,7 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
             embedder=open_embedder(settings, stack),
             chat=await open_chat(settings, stack),
             fixed_now=settings.fixed_now,
+            flights=flights,
         )
 
 

@@ -10,6 +10,7 @@ from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.contracts.stores import PlanStore
+from qkva.nodes.single_flight import SingleFlight
 from qkva.planning.masking.value_index import ValueIndex
 
 
@@ -70,6 +71,8 @@ class AskServices:
     """None without a gateway."""
     fixed_now: datetime | None = None
     """The demo's clock."""
+    flights: SingleFlight = field(default_factory=SingleFlight)
+    """The plannings that are under way."""
 
 
 @dataclass(kw_only=True)

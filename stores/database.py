@@ -88,6 +88,17 @@ class Database:
                 cursor = await connection.execute(query, values)
             yield cursor
 
+    async def connect(self) -> Connection:
+        """A connection beside the pool, for what outlives a transaction; it is the caller's to close.
+
+        Raises as `tenant_transaction`.
+        """
+        self._refuse_in_pause()
+        with our_errors():
+            return await psycopg.AsyncConnection[dict[str, Any]].connect(
+                self._conninfo, autocommit=True, row_factory=dict_row
+            )
+
     async def close(self) -> None:
         """Close the connections of this event loop."""
         pool = self._pools.pop(asyncio.get_running_loop(), None)
@@ -96,23 +107,23 @@ class Database:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
-        """A connection of the pool; the one place where the driver's errors become ours."""
-        if time.monotonic() < self._paused_until:
-            raise StoreUnavailable("qkva's own database did not answer a moment ago: see that it runs at DATABASE_URL.")
+        """A connection of the pool."""
+        self._refuse_in_pause()
         try:
-            pool = await self._pool()
-            async with pool.connection() as connection:
-                with _cut_off_after(OPERATION_TIMEOUT_SEC + 1, connection):
-                    yield connection
+            with our_errors():
+                pool = await self._pool()
+                async with pool.connection() as connection:
+                    with cut_off_after(OPERATION_TIMEOUT_SEC + 1, connection):
+                        yield connection
         except (PoolTimeout, PoolClosed, TooManyRequests) as error:
             self._paused_until = time.monotonic() + PAUSE_SEC
             raise StoreUnavailable(
                 f"qkva's own database did not answer within {CONNECT_TIMEOUT_SEC} s: see that it runs at DATABASE_URL."
             ) from error
-        except UnicodeEncodeError as error:  # half a surrogate pair
-            raise StoreUnavailable("qkva's own database cannot hold this text: it is not valid Unicode.") from error
-        except psycopg.Error as error:
-            raise StoreUnavailable(f"qkva's own database failed: {reason(error)}.") from error
+
+    def _refuse_in_pause(self) -> None:
+        if time.monotonic() < self._paused_until:
+            raise StoreUnavailable("qkva's own database did not answer a moment ago: see that it runs at DATABASE_URL.")
 
     async def _pool(self) -> AsyncConnectionPool[Connection]:
         loop = asyncio.get_running_loop()
@@ -139,12 +150,25 @@ def _new_pool(conninfo: str) -> AsyncConnectionPool[Connection]:
 
 async def _check(connection: Connection) -> None:
     """Raise psycopg's error if the connection has been lost while it was idle: one empty round trip, 0.1 ms."""
-    with _cut_off_after(CHECK_TIMEOUT_SEC, connection):
+    with cut_off_after(CHECK_TIMEOUT_SEC, connection):
         await connection.execute("")
 
 
 @contextmanager
-def _cut_off_after(seconds: float, connection: Connection) -> Iterator[None]:
+def our_errors() -> Iterator[None]:
+    """The one place where the driver's errors become StoreUnavailable."""
+    try:
+        yield
+    except (PoolTimeout, PoolClosed, TooManyRequests):
+        raise  # these are of the class below, and the pool's owner tells more of them
+    except UnicodeEncodeError as error:  # half a surrogate pair
+        raise StoreUnavailable("qkva's own database cannot hold this text: it is not valid Unicode.") from error
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"qkva's own database failed: {reason(error)}.") from error
+
+
+@contextmanager
+def cut_off_after(seconds: float, connection: Connection) -> Iterator[None]:
     """Shut the connection's socket when the server hangs, which ends every wait on it at once.
 
     Cancelling would first ask the hanging server to cancel, and wait ten seconds for that.
@@ -173,6 +197,8 @@ def _conninfo(url: str, role: str | None) -> str:
     # A generic plan, made for one tenant, may be wrong by orders of magnitude for the next.
     options = f"{given.get('options', '')} -c plan_cache_mode=force_custom_plan -c jit=off"
     options += f" -c statement_timeout={OPERATION_TIMEOUT_SEC}s"
+    # A host that vanished holds no lock for longer than a minute.
+    options += " -c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3"
     if role is not None:
         options += f" -c role={role}"
     defaults = {"connect_timeout": CONNECT_TIMEOUT_SEC, "application_name": "qkva"}

@@ -1,13 +1,13 @@
 """Plans as rows and rows as plans."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pgvector.psycopg import HalfVector
 from psycopg.types.json import Jsonb
 
-from qkva.contracts.cache import Candidate, Key, NewKey
+from qkva.contracts.cache import Candidate, Key, LabelCounts, NewKey
 from qkva.contracts.plan import Exemplar, Parameter, Plan, PlanStatus, StoredPlan, Strategy
 
 Row = Mapping[str, Any]
@@ -86,3 +86,11 @@ def stored_from_row(row: Row) -> StoredPlan:
         last_used_at=row["last_used_at"],
         expires_at=row["expires_at"],
     )
+
+
+def label_counts_from_rows(rows: Iterable[Row]) -> LabelCounts:
+    """Counts by origin and verdict; what is not among them is none."""
+    counts: dict[str, dict[str, int]] = {"miss": {}, "audit": {}}
+    for row in rows:
+        counts[row["origin"]][row["verdict"]] = row["labels"]
+    return LabelCounts.model_validate(counts)

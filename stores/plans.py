@@ -6,11 +6,18 @@ from uuid import UUID
 
 from pgvector.psycopg import HalfVector
 
-from qkva.contracts.cache import Candidate, NewKey
+from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
 from qkva.stores.database import Connection, Database
-from qkva.stores.plan_rows import candidate_from_row, masked_hash, stored_from_row, values_of_key, values_of_plan
+from qkva.stores.plan_rows import (
+    candidate_from_row,
+    label_counts_from_rows,
+    masked_hash,
+    stored_from_row,
+    values_of_key,
+    values_of_plan,
+)
 from qkva.stores.sql_blocks import load_blocks
 
 SQL = load_blocks("plans.sql")
@@ -121,6 +128,34 @@ class PostgresPlanStore:
         """Retire the learned plans that depend on any of these ids; returns how many."""
         values = {"tenant_id": tenant_id, "dependency_ids": list(dependency_ids)}
         return await self._database.execute(tenant_id, SQL["invalidate_plans_for_records"], values)
+
+    async def add_label(
+        self,
+        tenant_id: str,
+        *,
+        plan_id: str,
+        masked: str,
+        verdict: LabelVerdict,
+        similarity: float,
+        score: float,
+        source_of_label: LabelOrigin,
+        key_masked: str = "",
+        embedder: str = "",
+    ) -> bool:
+        """Keep whether the plan means the masked question, in place of what was kept; False for an unknown plan."""
+        known = _uuid(plan_id)
+        if known is None:
+            return False
+        values = {
+            "tenant_id": tenant_id, "plan_id": known, "masked": masked, "verdict": verdict, "similarity": similarity,
+            "score": score, "origin": source_of_label, "key_masked": key_masked, "embedder": embedder,
+        }  # fmt: skip
+        return await self._database.execute(tenant_id, SQL["add_label"], values) > 0
+
+    async def label_counts(self, tenant_id: str, *, source: str) -> LabelCounts:
+        """How many labels the tenant's source has."""
+        values = {"tenant_id": tenant_id, "source": source}
+        return label_counts_from_rows(await self._database.fetch_all(tenant_id, SQL["label_counts"], values))
 
     async def _list(
         self,

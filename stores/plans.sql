@@ -173,3 +173,23 @@ where tenant_id = %(tenant_id)s and id = %(plan_id)s
 update qkva.plan_cache_entries
 set status = 'retired'
 where tenant_id = %(tenant_id)s and status = 'learned' and dependency_ids && %(dependency_ids)s::text[]
+
+-- add_label --
+-- Keep what was found of a plan and a masked question; the newest finding of the pair counts.
+insert into qkva.plan_cache_labels (
+    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin
+)
+select e.tenant_id, e.source, e.id, %(embedder)s, %(masked)s, %(key_masked)s, %(similarity)s, %(score)s, %(verdict)s,
+    %(origin)s
+from qkva.plan_cache_entries e
+where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
+on conflict (tenant_id, plan_id, origin, embedder, hashtextextended(masked, 0)) do update
+set key_masked = excluded.key_masked, similarity = excluded.similarity, score = excluded.score,
+    verdict = excluded.verdict, created_at = excluded.created_at
+
+-- label_counts --
+-- How many labels a source has, by what showed them and what they say.
+select origin, verdict, count(*) as labels
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and source = %(source)s and origin in ('miss', 'audit')
+group by origin, verdict

@@ -1,7 +1,8 @@
 """Make a plan for a question that the cache has none for.
 
-Reads: standalone, masks, source.
-Writes: plan, planned_values, plan_is_new; or nothing of these when no plan could be had, and a warning that says why.
+Reads: standalone, masks, source; and for sharing a plan: cache, embeddings, excluded_plans.
+Writes: plan, plan_keys, planned_values, plan_is_new, review; flight when others may wait for the plan; cache and doors
+when another caller made it; or, when no plan could be had, a warning that says why.
 """
 
 import logging
@@ -15,9 +16,11 @@ from qkva.contracts.plan import Parameter, ParamType, Plan, Strategy
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
 from qkva.nodes.forms import PlanForm
+from qkva.nodes.plan_sharing import flight_key, handover_of, may_share, stored_plan, take_over, wants_review
 from qkva.nodes.planner_prompt import planner_sees
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime, ReadySource
+from qkva.nodes.single_flight import Handover
 from qkva.planning.drafting.canonical import canonical_form, canonical_params
 from qkva.planning.drafting.keys import check_key_length
 from qkva.planning.drafting.parameterise import parameterise
@@ -29,11 +32,30 @@ ATTEMPTS = 2
 
 
 async def build_plan(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """Ask the planner; check what it answers against the live source before anything runs."""
+    """Of all callers that miss the same key at once, one plans and the others take its plan."""
     if runtime.services.chat is None:
         return {"plan": None, "warnings": ["No model is configured, so no new plan can be made."]}
     source = await runtime.services.sources.ready(str(state.source))
     question = MaskedQuestion.model_validate(state.masks[source.name])
+    if not may_share(state, runtime):
+        return await plan_freshly(question, source, state, runtime)
+
+    async def look() -> Handover | None:
+        return await stored_plan(question, state, runtime)
+
+    async with runtime.services.flights.join(flight_key(question, runtime), look) as seat:
+        if seat.handover is not None:
+            taken = await take_over(seat.handover, question, state, runtime)
+            if taken is not None:
+                return taken
+        update = await plan_freshly(question, source, state, runtime)
+        return {**update, "flight": seat.hand_over(handover_of(update, question))}
+
+
+async def plan_freshly(
+    question: MaskedQuestion, source: ReadySource, state: AskState, runtime: AskRuntime
+) -> dict[str, Any]:
+    """Ask the planner; check what it answers against the live source before anything runs."""
     complaint: str | None = None
     for _ in range(ATTEMPTS):
         try:
@@ -57,7 +79,6 @@ async def build_plan(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
 
 async def made(plan: Plan, values: dict[str, Any], runtime: AskRuntime) -> dict[str, Any]:
     """The new plan; or, if one that means the same is stored, that one, which the question then becomes a key of."""
-    wants_review = runtime.context.review_new_plans or runtime.services.settings.review_new_plans
     equal = await equal_plan(plan, runtime)
     if equal is not None:
         names = dict(zip(canonical_params(plan), canonical_params(equal), strict=True))
@@ -67,7 +88,7 @@ async def made(plan: Plan, values: dict[str, Any], runtime: AskRuntime) -> dict[
         "plan_keys": [],
         "planned_values": values,
         "plan_is_new": True,
-        "review": wants_review and equal is None,
+        "review": wants_review(runtime) and equal is None,
     }
 
 

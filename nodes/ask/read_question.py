@@ -42,6 +42,7 @@ NEW_TURN: dict[str, Any] = {
     "citations": [],
     "status": None,
     "error": None,
+    "flight": None,
     "embeddings": None,
     "result": None,
 }

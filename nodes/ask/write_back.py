@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, status, result, params, masks.
+Reads: plan, plan_is_new, cache, status, result, params, masks, candidates.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -18,7 +18,10 @@ from qkva.planning.drafting.parameterise import exemplar_roles
 
 
 async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """A hit counts one use; a new plan is stored if it is admitted. A cache that is down costs a warning, no answer."""
+    """A hit counts one use; a new plan is stored if it is admitted. A cache that is down costs a warning, no answer.
+
+    A plan that another caller made is stored here only if that caller could not, and labels nothing.
+    """
     if state.plan is None:
         return {}
     plan = Plan.model_validate(state.plan)
@@ -29,7 +32,11 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         refusal = not_admitted(state, plan)
         if refusal:
             return {"warnings": [f"The plan was not stored: {refusal}."]} if state.plan_is_new else {}
+        if state.cache == "coalesced" and (known := await stored_id(plan, runtime)):
+            return {"plan": {**state.plan, "id": known}}
         stored = await store(plan, state, runtime)
+        if state.cache != "coalesced":
+            await add_labels(stored, state, runtime)
     except (StoreUnavailable, ModelError) as error:
         return {"warnings": [f"The plan cache was not written: {error.message}"]}
     return {"plan": {**state.plan, "id": stored.plan.id}}
@@ -37,7 +44,7 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
 
 def not_admitted(state: AskState, plan: Plan) -> str | None:
     """Why a plan may not be stored, or None."""
-    if not state.plan_is_new or plan.status is PlanStatus.FALLBACK:
+    if not (state.plan_is_new or state.cache == "coalesced") or plan.status is PlanStatus.FALLBACK:
         return "it is a fallback"
     if state.status != "answered" or state.result is None:
         return "its run gave no answer"
@@ -77,3 +84,34 @@ async def store(plan: Plan, state: AskState, runtime: AskRuntime) -> StoredPlan:
         embedder=services.embedder.fingerprint,
         ttl_hours=None if verified else services.settings.plan_ttl_hours,
     )
+
+
+async def stored_id(plan: Plan, runtime: AskRuntime) -> str | None:
+    """Under which id the plan is stored, if it is."""
+    if plan.id is not None:
+        return plan.id
+    equal = await runtime.services.plans.find_equal(
+        runtime.tenant_id, source=plan.source, canonical=canonical_form(plan)
+    )
+    return equal.plan.id if equal else None
+
+
+async def add_labels(stored: StoredPlan, state: AskState, runtime: AskRuntime) -> None:
+    """What the planner's answer says of each plan that was looked at and not served: masked text only, no value.
+
+    Plans that mean the same share one id, so equal ids are equal meanings.
+    """
+    question = MaskedQuestion.model_validate(state.masks[stored.plan.source])
+    for candidate in state.candidates:
+        if candidate["source"] == stored.plan.source:
+            await runtime.services.plans.add_label(
+                runtime.tenant_id,
+                plan_id=candidate["plan_id"],
+                masked=question.masked,
+                verdict="same" if candidate["plan_id"] == stored.plan.id else "different",
+                similarity=candidate["similarity"],
+                score=candidate["score"],
+                source_of_label="miss",
+                key_masked=candidate["nearest_key"],
+                embedder=runtime.services.embedder.fingerprint,
+            )
