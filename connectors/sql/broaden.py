@@ -122,7 +122,7 @@ def _filter_by_values(draft: _Draft, question: MaskedQuestion, table: Table, tab
 
 
 def _filter_by_key(draft: _Draft, question: MaskedQuestion, table: Table) -> None:
-    """"order 1042": a number right after the table's name is its key."""
+    """ "order 1042": a number right after the table's name is its key."""
     keys = [column for column in table.fields if column.primary_key and column.kind == "integer"]
     if len(keys) != 1:
         return

@@ -138,4 +138,3 @@ class Database:
             pool.idle.append(connection)
         else:  # the source was closed meanwhile
             await connection.close()
-

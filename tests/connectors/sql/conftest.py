@@ -18,7 +18,8 @@ def shop_url(postgres_server: EmbeddedServer) -> str:
         connection.execute((Path(__file__).parent / "shop.sql").read_text())
         connection.execute(
             "create role shop_reader login; grant usage on schema archive to shop_reader; "
-            "grant select on all tables in schema public, archive to shop_reader; revoke select on secrets from shop_reader"
+            "grant select on all tables in schema public, archive to shop_reader; "
+            "revoke select on secrets from shop_reader"
         )
     return postgres_server.url_for("connector_shop", "shop_reader")
 
