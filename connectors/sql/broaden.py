@@ -9,9 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.tokenizer_core import TokenType
 
 from qkva.contracts.plan import Parameter, ParamType
 from qkva.contracts.question import MaskedQuestion, Slot, SlotType
@@ -219,6 +217,4 @@ def _table(table: Table) -> exp.Table:
 
 
 def _identifier(name: str) -> exp.Identifier:
-    tokens = sqlglot.tokenize(name, read="postgres")
-    plain = len(tokens) == 1 and tokens[0].token_type == TokenType.VAR and name == name.lower() and name.isascii()
-    return exp.to_identifier(name, quoted=not plain)
+    return exp.to_identifier(name, quoted=True)  # always: "order" and "user" are words of SQL

@@ -15,7 +15,7 @@ from qkva.stores.embedded import EmbeddedServer
 def shop_url(postgres_server: EmbeddedServer) -> str:
     postgres_server.create_database("connector_shop")
     with psycopg.connect(postgres_server.url_for("connector_shop", "postgres"), autocommit=True) as connection:
-        connection.execute((Path(__file__).parent / "shop.sql").read_text())
+        connection.execute((Path(__file__).parent / "sql" / "shop.sql").read_text())
         connection.execute(
             "create role shop_reader login; grant usage on schema archive to shop_reader; "
             "grant select on all tables in schema public, archive to shop_reader; "
