@@ -65,7 +65,10 @@ def test_fixtures_are_realistic():
         ("created < 2026/05/01", lambda raw: TODAY + timedelta(raw["created"]) < date(2026, 5, 1)),
         ("type = Bug or type = Incident", lambda raw: raw["type"] in ("Bug", "Incident")),
         ("not (type = Bug or type = Incident)", lambda raw: raw["type"] not in ("Bug", "Incident")),
-        ("type = Bug or type = Story and status = Done", lambda raw: raw["type"] == "Bug" or (raw["type"] == "Story" and raw["status"] == "Done")),
+        (
+            "type = Bug or type = Story and status = Done",
+            lambda raw: raw["type"] == "Bug" or (raw["type"], raw["status"]) == ("Story", "Done"),
+        ),
         ("summary ~ refund", lambda raw: "refund" in raw["summary"].lower()),
         ('summary ~ "slow queries"', lambda raw: raw["key"] == "OPS-7"),
         ("key in (SHOP-1, OPS-2)", lambda raw: raw["key"] in ("SHOP-1", "OPS-2")),
