@@ -44,13 +44,13 @@ def test_demo_runs_twice_alike(folder):
     )
 
 
-def test_suggested_commands_work(folder):
-    printed = run_qkva("demo", folder=folder).stdout
+def test_suggested_commands_work(demo_folder):
+    printed = run_qkva("demo", folder=demo_folder).stdout
     suggested = re.findall(r"^  qkva (.*)$", printed.split("Try next:")[1], re.MULTILINE)
     assert len(suggested) == 4
     for line in suggested:
         arguments = [part.strip('"') for part in re.findall(r'"[^"]*"|\S+', line)]
-        done = run_qkva(*arguments, folder=folder)
+        done = run_qkva(*arguments, folder=demo_folder)
         assert done.returncode == 0, (line, done.stderr)
 
 
@@ -63,13 +63,13 @@ def test_two_at_once_both_end_well(folder):
     assert sum(with_shop in errors for _, errors in outputs) == 1
 
 
-@pytest.mark.parametrize("seconds", [0.3, 0.9, 1.5, 2.2])
+@pytest.mark.parametrize("seconds", [0.3, 1.0, 2.0])
 def test_interrupted_run_says_one_line(folder, seconds):
     process = start_qkva("demo", folder=folder)
     time.sleep(seconds)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
-    assert process.returncode in (130, 0)  # 0: it had ended before
+    assert process.returncode in (130, 0), errors  # 0: it had ended before
     assert "Traceback" not in errors
     if process.returncode == 130:
         assert errors.splitlines()[-1] == "Stopped."
