@@ -283,7 +283,7 @@ async def test_planner_that_is_down_is_not_asked_by_all(agent_with, gateway):
 
 
 async def test_plan_without_rows_serves_the_waiters(agent, gateway, database_url):
-    """The leader's plan is not stored, since it found nothing; a waiter who finds something stores it."""
+    """They take it although it is not stored; who asks after them has it planned anew."""
     query = BOOKS_OF["query"].replace("ORDER BY", "AND a.name <> 'Ursula Le Guin' ORDER BY")
     gateway.script("PlanForm", slowly(1, {**BOOKS_OF, "query": query}))
     leader = asyncio.create_task(agent.ask(LE_GUIN))
@@ -296,6 +296,20 @@ async def test_plan_without_rows_serves_the_waiters(agent, gateway, database_url
     assert await locks_are_gone(database_url)
     await agent.ask(LE_GUIN)
     assert len(gateway.asked("PlanForm")) == 2
+
+
+async def test_answered_waiter_stores_the_plan(agent, gateway):
+    """Its leader got no answer, and so could not."""
+    gateway.script("answer", lambda request: "Here they are." if "Lem" in request.user else "Here they are [1].")
+    gateway.script("PlanForm", slowly(1))
+    leader = asyncio.create_task(agent.ask(LEM))
+    await until(lambda: gateway.asked("PlanForm"))
+    waiter = await agent.ask(LE_GUIN)
+    assert (await leader).status is Status.ERROR
+    assert (waiter.cache, titles(waiter)) == ("coalesced", LE_GUIN_TITLES)
+    (stored,) = await plans(agent)
+    assert stored.questions[0].roles == ("authors_name",)
+    assert (await agent.ask("Which books did Selma Lagerlöf write?")).cache == "hit"
 
 
 async def test_waiters_of_other_services_plan_what_was_not_stored(agent_with, gateway):
