@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from qkva.contracts.cache import Candidate, Door, Key
+from qkva.contracts.cache import Candidate, Decision, Door, Key
 from qkva.contracts.plan import Plan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.result import CacheOutcome
@@ -54,7 +54,7 @@ async def stored_plan(question: MaskedQuestion, state: AskState, runtime: AskRun
         for candidate in await find(question, state.embeddings[question.source], runtime)
         if candidate.keys[0].exact and str(candidate.plan.id) not in state.excluded_plans
     ]
-    hit = decide(question, candidates, policy=policy_of(runtime)).hit if candidates else None
+    hit = (await decided(question, candidates, runtime)).hit
     return Handover(candidate=hit) if hit else None
 
 
@@ -76,12 +76,17 @@ async def take_over(
     if handover.question is not None and says_the_same(question, handover.question):
         door = Door(name="single_flight", verdict="open", why="another caller was planning the same question")
         return coalesced(candidate.plan, [door], planned_values=handover.values, plan_is_new=True)
-    description = (await runtime.services.sources.ready(question.source)).description
-    decision = decide(question, [candidate], policy=policy_of(runtime), description=description)
+    decision = await decided(question, [candidate], runtime)
     if decision.hit is None:
         return None
     keys = [key.model_dump(mode="json") for key in decision.hit.keys]
     return coalesced(decision.hit.plan, decision.doors, plan_keys=keys)
+
+
+async def decided(question: MaskedQuestion, candidates: list[Candidate], runtime: AskRuntime) -> Decision:
+    """As the look-up decides."""
+    description = (await runtime.services.sources.ready(question.source)).description
+    return decide(question, candidates, policy=policy_of(runtime), description=description)
 
 
 def coalesced(plan: Plan, doors: Iterable[Door], **changed: Any) -> dict[str, Any]:
@@ -100,4 +105,7 @@ def coalesced(plan: Plan, doors: Iterable[Door], **changed: Any) -> dict[str, An
 
 def says_the_same(question: MaskedQuestion, other: MaskedQuestion) -> bool:
     """Whether two questions of one mask have the same values."""
-    return [slot.value for slot in question.slots] == [slot.value for slot in other.slots]
+    where = {"start", "end", "text"}
+    return [slot.model_dump(exclude=where) for slot in question.slots] == [
+        slot.model_dump(exclude=where) for slot in other.slots
+    ]

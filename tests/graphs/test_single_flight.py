@@ -43,6 +43,25 @@ def with_value(request):
     return {**BOOKS_OF, "params": [{**BOOKS_OF["params"][0], "value": author}]}
 
 
+def once_all_have_missed(gateway, askers, reply=BOOKS_OF):
+    """A planner that answers when every caller has looked up and been routed, so that no look-up is a hit."""
+
+    def answer(request):
+        deadline = time.monotonic() + 20
+        while len(gateway.asked("RouteForm")) < askers and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return reply(request) if callable(reply) else reply
+
+    return answer
+
+
+@pytest.fixture
+async def agent(agent_with, gateway):
+    """As elsewhere, but patient: the machine may be slow."""
+    async with agent_with(litellm_provider_base_url=gateway.url, llm_timeout_sec=30) as agent:
+        yield agent
+
+
 async def ask_all(agent, questions, **context):
     return await asyncio.gather(*(agent.ask(question, **context) for question in questions))
 
@@ -73,7 +92,7 @@ async def locks_are_gone(url):
 
 
 async def test_fifty_equal_misses_make_one_plan(agent, gateway, database_url):
-    gateway.script("PlanForm", slowly(1.5))
+    gateway.script("PlanForm", once_all_have_missed(gateway, 50))
     results = await ask_all(agent, [LE_GUIN] * 50)
     assert len(gateway.asked("PlanForm")) == 1
     assert outcomes(results) == {"miss": 1, "coalesced": 49}
@@ -86,13 +105,17 @@ async def test_fifty_equal_misses_make_one_plan(agent, gateway, database_url):
     assert await locks_are_gone(database_url)
 
 
-async def test_each_waiter_runs_its_own_values(agent, gateway):
-    def plan(request):
-        time.sleep(1)
-        return with_value(request)
+async def test_quick_planner_plans_once_too(agent, gateway):
+    """Callers come while the plan is made, while it is run, and after it is stored."""
+    results = await ask_all(agent, [LE_GUIN] * 50)
+    assert len(gateway.asked("PlanForm")) == 1
+    assert outcomes(results)["miss"] == 1
+    assert [titles(result) for result in results] == [LE_GUIN_TITLES] * 50
 
-    gateway.script("PlanForm", plan)
+
+async def test_each_waiter_runs_its_own_values(agent, gateway):
     authors = [*TITLES] * 8
+    gateway.script("PlanForm", once_all_have_missed(gateway, 24, with_value))
     results = await ask_all(agent, [question_of(author) for author in authors])
     assert len(gateway.asked("PlanForm")) == 1
     assert outcomes(results) == {"miss": 1, "coalesced": 23}
@@ -130,10 +153,10 @@ async def test_other_tenants_do_not_wait(agent_with, gateway):
 
 async def test_two_services_make_one_plan(agent_with, gateway, database_url):
     """Nothing in the process connects them: they meet in the database."""
-    gateway.script("PlanForm", slowly(1.5))
+    gateway.script("PlanForm", once_all_have_missed(gateway, 20))
     async with (
-        agent_with(litellm_provider_base_url=gateway.url) as one,
-        agent_with(litellm_provider_base_url=gateway.url) as other,
+        agent_with(litellm_provider_base_url=gateway.url, llm_timeout_sec=30) as one,
+        agent_with(litellm_provider_base_url=gateway.url, llm_timeout_sec=30) as other,
     ):
         results = await asyncio.gather(*(agent.ask(q) for agent in (one, other) for q in [LE_GUIN, LEM] * 5))
     assert len(gateway.asked("PlanForm")) == 1
@@ -142,18 +165,18 @@ async def test_two_services_make_one_plan(agent_with, gateway, database_url):
     assert locks(database_url) == 0
 
 
-async def test_waiting_holds_no_connection(agent_with, gateway, database_url):
+async def test_waiting_holds_no_connection(agent, gateway, database_url):
     """Sixty waiters, and the pool of eight still looks up at once."""
-    gateway.script("PlanForm", slowly(2))
-    async with agent_with(litellm_provider_base_url=gateway.url) as agent:
-        waiting = asyncio.create_task(ask_all(agent, [LE_GUIN] * 60))
-        await until(lambda: gateway.asked("PlanForm"))
-        await asyncio.sleep(0.5)
-        started = time.monotonic()
-        await plans(agent)
-        assert time.monotonic() - started < 0.5
-        assert locks(database_url) == 1
-        await waiting
+    done = threading.Event()
+    gateway.script("PlanForm", lambda request: done.wait(20) and BOOKS_OF)
+    waiting = asyncio.create_task(ask_all(agent, [LE_GUIN] * 60))
+    await until(lambda: len(gateway.asked("RouteForm")) == 60)
+    started = time.monotonic()
+    await asyncio.gather(*(plans(agent) for _ in range(8)))
+    assert time.monotonic() - started < 1
+    assert locks(database_url) == 1
+    done.set()
+    assert outcomes(await waiting) == {"miss": 1, "coalesced": 59}
 
 
 async def until(condition, seconds=10):
@@ -215,7 +238,7 @@ async def answers_of(process):
 
 
 async def test_two_processes_make_one_plan(processes, gateway):
-    gateway.script("PlanForm", slowly(2))
+    gateway.script("PlanForm", once_all_have_missed(gateway, 6))
     one, other = await asyncio.gather(processes(LE_GUIN, 3), processes(LEM, 3))
     answers = await asyncio.gather(answers_of(one), answers_of(other))
     assert len(gateway.asked("PlanForm")) == 1
