@@ -1,13 +1,15 @@
 """Open and close all that the nodes use."""
 
 import asyncio
+import logging
 import time
 import weakref
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from qkva.connectors.registry import open_connector
-from qkva.contracts.errors import UnknownSource
+from qkva.contracts.errors import StoreUnavailable, UnknownSource
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
@@ -20,6 +22,8 @@ from qkva.stores.database import Database
 from qkva.stores.leads import PostgresLeads
 from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
+
+logger = logging.getLogger(__name__)
 
 APP_ROLE = "qkva_rw"
 
@@ -94,16 +98,22 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
 
 
 async def open_database(settings: Settings, embedded: EmbeddedPostgres, stack: AsyncExitStack) -> Database:
-    """Our own database: migrated by its owner, used by a role that is neither owner nor superuser."""
+    """Our own database: migrated by its owner, used by a role that is neither owner nor superuser.
+
+    One that is not there stops nobody: questions are planned without the cache until it is.
+    """
     if settings.database_url is not None:
-        url, role = settings.database_url.get_secret_value(), APP_ROLE
-        await asyncio.to_thread(migrate, url)
+        owner = url = settings.database_url.get_secret_value()
+        role: str | None = APP_ROLE
     else:
         server = await embedded.start()
-        await asyncio.to_thread(migrate, server.admin_url)
-        url, role = server.app_url, None
-    database = await Database.open(url, role)
+        owner, url, role = server.admin_url, server.app_url, None
+    database = await Database.open(url, role, prepare=partial(migrate, owner))
     stack.push_async_callback(database.close)
+    try:
+        await database.prepare()
+    except StoreUnavailable as error:
+        logger.warning("%s Questions are planned without the cache.", error.message)
     return database
 
 

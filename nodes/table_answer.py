@@ -31,6 +31,6 @@ def table_answer(result: QueryResult, *, source: str, params: dict[str, Any], pl
 
 def cell(value: Any) -> str:
     """One value, short and without what would break the table."""
-    text = "" if value is None else str(value)
+    text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
     text = " ".join(text.replace("|", "\\|").split()).replace("[", "(").replace("]", ")")
     return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1] + "…"

@@ -6,7 +6,7 @@ import os
 import socket
 import time
 import weakref
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, LiteralString, Self
 
@@ -40,20 +40,35 @@ logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 class Database:
     """Our own PostgreSQL, opened lazily in each event loop; every connection acts for one tenant at a time."""
 
-    def __init__(self, url: str, role: str | None = None) -> None:
+    def __init__(self, url: str, role: str | None = None, prepare: Callable[[], object] | None = None) -> None:
         self._conninfo = _conninfo(url, role)
+        self._unprepared = prepare
         self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncConnectionPool[Connection]]
         self._pools = weakref.WeakKeyDictionary()
         self._paused_until = 0.0
 
     @classmethod
-    async def open(cls, url: str, role: str | None = None) -> Self:
+    async def open(cls, url: str, role: str | None = None, prepare: Callable[[], object] | None = None) -> Self:
         """A database whose first connection is made by its first use. Raises ConfigError for a URL that is none.
 
+        `prepare` (blocking: the migration) runs once before that, in a thread; if the database is not there, again
+        before the next use, so that a database that comes up late is ready all the same.
         `role` is taken on by each connection: for a login that owns the tables or is a superuser, which row-level
         security would not hold for.
         """
-        return cls(url, role)
+        return cls(url, role, prepare)
+
+    async def prepare(self) -> None:
+        """Run what has to run before the first use, unless it has run. Raises StoreUnavailable or ConfigError."""
+        if self._unprepared is None:
+            return
+        self._refuse_in_pause()
+        try:
+            await asyncio.to_thread(self._unprepared)
+        except StoreUnavailable:
+            self._paused_until = time.monotonic() + PAUSE_SEC
+            raise
+        self._unprepared = None
 
     @asynccontextmanager
     async def tenant_transaction(self, tenant_id: str) -> AsyncIterator[Connection]:
@@ -94,6 +109,7 @@ class Database:
         Raises as `tenant_transaction`.
         """
         self._refuse_in_pause()
+        await self.prepare()
         with our_errors():
             return await psycopg.AsyncConnection[dict[str, Any]].connect(
                 self._conninfo, autocommit=True, row_factory=dict_row
@@ -109,6 +125,7 @@ class Database:
     async def _connection(self) -> AsyncIterator[Connection]:
         """A connection of the pool."""
         self._refuse_in_pause()
+        await self.prepare()
         try:
             with our_errors():
                 pool = await self._pool()

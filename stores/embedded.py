@@ -63,6 +63,14 @@ class EmbeddedServer:
         except psycopg.Error as error:
             raise StoreUnavailable(f"The database {name} could not be created: {reason(error)}.") from error
 
+    def drop_database(self, name: str) -> None:
+        """Drop a database that was created for a while, whoever is still connected to it."""
+        try:
+            with psycopg.connect(self.url_for("postgres", SUPERUSER), autocommit=True) as connection:
+                connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+        except psycopg.Error as error:
+            raise StoreUnavailable(f"The database {name} could not be dropped: {reason(error)}.") from error
+
     def close(self) -> None:
         """Leave the server, and stop it if nobody else uses it; closing twice is fine."""
         if self._users is None:

@@ -13,6 +13,8 @@ from qkva.contracts.errors import ConfigError, StoreUnavailable
 from qkva.stores.connection import libpq_url, reason
 
 LOCK_KEY = 0x716B7661  # "qkva"
+CONNECT_TIMEOUT_SEC = 5
+"""A first question waits no longer for a database that is not there."""
 LOCK_DEADLINE_SEC = 120.0
 OLDEST_PGVECTOR = (0, 7)
 """The first with half-precision vectors."""
@@ -33,7 +35,7 @@ def migrate(admin_url: str) -> str:
     """
     url = libpq_url(admin_url)
     try:
-        with psycopg.connect(url, autocommit=True, connect_timeout=10) as connection:
+        with psycopg.connect(url, autocommit=True, connect_timeout=CONNECT_TIMEOUT_SEC) as connection:
             if _revision(connection) < head_revision():
                 with _migration_lock(connection):
                     if _revision(connection) < head_revision():

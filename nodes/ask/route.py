@@ -21,7 +21,7 @@ async def route(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     sources = [await runtime.services.sources.ready(name) for name in state.masks]
     masks = {name: MaskedQuestion.model_validate(dump) for name, dump in state.masks.items()}
     evidence = {source.name: evidence_for(masks[source.name], source.description) for source in sources}
-    likely = max(evidence, key=lambda name: evidence[name])
+    likely = max(evidence, key=lambda name: (evidence[name], nearest_key(name, state)))
     chosen = {"strategy": Strategy.SQL_ONLY, "source": likely}
     warnings: list[str] = []
     if runtime.services.chat is not None and not state.excluded_plans:
@@ -50,6 +50,11 @@ async def route(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         "cache": "unavailable" if state.cache == "unavailable" else "miss",
         "warnings": warnings,
     }
+
+
+def nearest_key(source: str, state: AskState) -> float:
+    """How similar the question is to what the source's plans have been asked; decides where words tell nothing."""
+    return max((found["similarity"] for found in state.candidates if found["source"] == source), default=-1.0)
 
 
 def router_sees(state: AskState, sources: list[ReadySource]) -> str:

@@ -22,8 +22,8 @@ MAY = {"start": "2026-05-01T00:00:00+00:00", "end": "2026-06-01T00:00:00+00:00"}
 APRIL = {"start": "2026-04-01T00:00:00+00:00", "end": "2026-05-01T00:00:00+00:00"}
 SAID = {
     "customer": "Ada Lovelace", "country": "Germany", "product": "Desk Lamp", "category": "Books", "status": "pending",
-    "reason": "damaged", "order_id": 1458, "n": 5, "period": YEAR, "type": "Bug", "person": "Grace Hopper",
-    "priority": "High", "component": "Payments", "issue": "SHOP-17",
+    "reason": "damaged", "order_id": 1458, "n": 5, "period": YEAR, "amount": 50, "type": "Bug",
+    "person": "Grace Hopper", "priority": "High", "component": "Payments", "issue": "SHOP-17",
 }  # fmt: skip
 
 
@@ -57,6 +57,16 @@ async def test_issue_plan_finds_rows(services, key):
 
 
 INDEPENDENT = {
+    "number of orders with a status in a time range": (
+        {"status": "cancelled", "period": MAY},
+        "select count(*) filter (where status = 'cancelled') from orders "
+        "where to_char(placed_at at time zone 'UTC', 'YYYY-MM') = '2026-05'",
+    ),
+    "number of refunds in a time range": (
+        {"period": MAY},
+        "select count(*) from refunds where extract(month from refunded_at at time zone 'UTC') = 5 "
+        "and extract(year from refunded_at at time zone 'UTC') = 2026",
+    ),
     "number of orders in a time range": (
         {"period": MAY},
         "select count(*) from orders where to_char(placed_at at time zone 'UTC', 'YYYY-MM') = '2026-05'",
@@ -133,7 +143,7 @@ async def test_listed_rows_begin_with_their_key():
 
 def test_plans_are_of_many_kinds():
     assert len(SHOP) >= 18 and len(ISSUES) >= 6
-    assert all(3 <= len(draft.questions) <= 6 for draft in [*SHOP.values(), *ISSUES.values()])
+    assert all(3 <= len(draft.questions) <= 8 for draft in [*SHOP.values(), *ISSUES.values()])
 
 
 @pytest.mark.parametrize(("source", "name"), [("shop", "plans.yaml"), ("issues", "issue_plans.yaml")])

@@ -44,6 +44,19 @@ async def test_cache_down_plans_freshly(agent_with, gateway, wire, database_url)
     assert up.cache == "hit"
 
 
+async def test_cache_down_at_the_start_is_migrated_later(agent_with, gateway, wire, postgres_server):
+    postgres_server.create_database("late")
+    await wire.cut()
+    async with agent_with(litellm_provider_base_url=gateway.url, database_url=wire.url("late")) as agent:
+        down = await agent.ask(LE_GUIN)
+        await wire.mend()
+        await asyncio.sleep(PAUSE_SEC)
+        await agent.ask(LE_GUIN)
+        up = await agent.ask(LEM)
+    assert (down.status, down.cache) == (Status.ANSWERED, "unavailable")
+    assert up.cache == "hit"
+
+
 async def test_source_down_says_so(agent_with, gateway, wire):
     library = SourceConfig(type="sql", options={"url": wire.url("library", "library_reader")})
     async with agent_with(litellm_provider_base_url=gateway.url, sources={"library": library}) as agent:
