@@ -17,7 +17,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from qkva.cli import plans
+from qkva.cli import bench, plans
 from qkva.cli.options import AsJson
 from qkva.contracts.errors import ConfigError, QkvaError
 
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(plans.app, name="plans")
+app.add_typer(bench.app, name="bench")
 
 
 def show_version(wanted: bool) -> None:

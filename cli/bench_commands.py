@@ -1,0 +1,59 @@
+"""The work of `qkva bench`."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.progress import Progress
+
+from qkva.cli.console import line, note, notes, nothing_else_on_stdout, print_json
+from qkva.contracts.errors import ConfigError
+from qkva.evals.curve import draw_curve, require_matplotlib
+from qkva.evals.report import figures, sentences, wrong_hits
+from qkva.evals.run import BenchOptions, BenchRun, run_bench
+from qkva.settings import load_settings
+
+WIDTH = 24
+
+
+def play_plans(options: BenchOptions, *, report: Path | None, wrong_hits_to: Path | None, as_json: bool) -> int:
+    """`qkva bench plans`"""
+    if report is not None:
+        require_matplotlib()
+    run = run_with_progress(options)
+    about = list(sentences(options))
+    if report is not None:
+        draw_curve(run.turns, about[0], report)
+        note(f"The curve is in {report}.")
+    if wrong_hits_to is not None:
+        write(wrong_hits_to, "\n".join(wrong_hits(run)))
+        note(f"The wrong hits are in {wrong_hits_to}.")
+    if as_json:
+        print_json(asdict(run.tally))
+        return 0
+    for sentence in about:
+        line(sentence)
+    for name, figure in figures(run.tally):
+        line(f"{name:{WIDTH}}{figure}")
+    return 0
+
+
+def run_with_progress(options: BenchOptions) -> BenchRun:
+    """The run, with a count of the questions on a terminal."""
+    settings = load_settings()
+    with (
+        nothing_else_on_stdout(),
+        Progress(console=notes, disable=not notes.is_terminal, transient=True) as progress,
+    ):
+        task = progress.add_task("questions", total=options.limit)
+        return asyncio.run(
+            run_bench(options, settings.cache_dir / "postgres", lambda number: progress.update(task, completed=number))
+        )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a report's file. Raises ConfigError."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror}.") from None

@@ -1,0 +1,1 @@
+"""The bench: files of questions played as a stream against the product's own plan cache."""

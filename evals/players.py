@@ -1,0 +1,180 @@
+"""How a question is looked up and how the cache learns: the product's own way, and three simpler ones beside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from qkva.contracts.cache import Candidate, Door, NewKey
+from qkva.contracts.plan import Plan, StoredPlan
+from qkva.contracts.question import MaskedQuestion
+from qkva.contracts.source import QueryResult
+from qkva.contracts.state import AskState
+from qkva.evals.questions import SOURCE
+from qkva.nodes.ask.build_plan import made
+from qkva.nodes.ask.embed import embed
+from qkva.nodes.ask.fill_params import fill_params
+from qkva.nodes.ask.look_up import look_up
+from qkva.nodes.ask.write_back import write_back
+from qkva.nodes.runtime import AskRuntime
+from qkva.planning.drafting.canonical import canonical_form
+from qkva.planning.drafting.parameterise import exemplar_roles
+from qkva.planning.filling.fill import fill_from_question
+from qkva.planning.masking.mask import mask_question
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What the cache said to a question."""
+
+    plan: Plan | None
+    """The plan that is served; None for a miss."""
+    values: Mapping[str, Any]
+    """What it was filled with, without a model."""
+    score: float
+    masked: str
+    nearest: str = ""
+    """The key that led to the plan."""
+    doors: tuple[Door, ...] = ()
+    state: Any = None
+    """What the player needs to learn from the planner's answer."""
+
+
+class Player(Protocol):
+    """A plan cache with its way of deciding."""
+
+    async def look_up(self, question: str) -> Looked:
+        """Mask, embed, find, decide and fill: the part that is timed."""
+        ...
+
+    async def count(self, looked: Looked) -> None:
+        """Note that a plan was served."""
+        ...
+
+    async def learn(self, looked: Looked, plan: Plan, values: Mapping[str, Any]) -> None:
+        """Store what the planner answered to a question that missed."""
+        ...
+
+
+class Product:
+    """The nodes of the ask graph, in its order."""
+
+    def __init__(self, runtime: AskRuntime) -> None:
+        self._runtime = runtime
+
+    async def look_up(self, question: str) -> Looked:
+        """embed → look_up → fill_params; a plan that turns out not to fit is a miss."""
+        state = AskState(question=question, standalone=question)
+        state = replace(state, **await embed(state, self._runtime))
+        state = replace(state, **await look_up(state, self._runtime))
+        score = max((candidate["score"] for candidate in state.candidates), default=0.0)
+        if state.cache == "hit":
+            nearest = state.plan_keys[0]["masked"]
+            state = replace(state, **await fill_params(state, self._runtime))
+            return self._looked(state, score, nearest)
+        return self._looked(state, score, "")
+
+    async def count(self, looked: Looked) -> None:
+        """write_back, as after an answer."""
+        await write_back(looked.state, self._runtime)
+
+    def _looked(self, state: AskState, score: float, nearest: str) -> Looked:
+        return Looked(
+            plan=Plan.model_validate(state.plan) if state.plan is not None else None,
+            values=state.params,
+            score=score,
+            masked=state.masks[SOURCE]["masked"],
+            nearest=nearest,
+            doors=tuple(Door.model_validate(door) for door in state.doors),
+            state=state,
+        )
+
+    async def learn(self, looked: Looked, plan: Plan, values: Mapping[str, Any]) -> None:
+        """What follows build_plan: the plan or its stored equal, fill_params, a run that answered, write_back."""
+        state = replace(looked.state, source=SOURCE, strategy=plan.strategy.value, cache="miss")
+        state = replace(state, **await made(plan, dict(values), self._runtime))
+        state = replace(state, **await fill_params(state, self._runtime))
+        state = replace(state, status="answered", result=QueryResult(records=()))
+        await write_back(state, self._runtime)
+
+
+@dataclass(frozen=True)
+class BySimilarity:
+    """One cosine threshold over one kind of key: what plan caches usually do."""
+
+    runtime: AskRuntime
+    floor: float
+    asked_by: Callable[[MaskedQuestion], str]
+    """The text of a question that is embedded."""
+    stored_by: Callable[[Plan, MaskedQuestion], str]
+    """The text that a plan is found by."""
+    fills_by_roles: bool = False
+
+    async def look_up(self, question: str) -> Looked:
+        """The nearest plan, if it is near enough."""
+        services = self.runtime.services
+        values = (await services.sources.ready(SOURCE)).values
+        masked = mask_question(question, source=SOURCE, values=values, now=self.runtime.now)
+        text = self.asked_by(masked)
+        candidates = await services.plans.find_candidates(
+            self.runtime.tenant_id,
+            source=SOURCE,
+            masked=text,
+            embedding=(await services.embedder.embed([text]))[0],
+            embedder=services.embedder.fingerprint,
+            schema_fingerprint=SOURCE,
+            top_k=services.settings.top_k,
+        )
+        return self._decide(masked, candidates)
+
+    def _decide(self, masked: MaskedQuestion, candidates: list[Candidate]) -> Looked:
+        score = candidates[0].keys[0].similarity if candidates else 0.0
+        if score < self.floor:
+            return Looked(plan=None, values={}, score=score, masked=masked.masked, state=masked)
+        plan, keys = candidates[0].plan, candidates[0].keys
+        filling = fill_from_question(plan, masked, keys=keys if self.fills_by_roles else (), now=self.runtime.now)
+        door = Door(name="mask", verdict="open", why=f"similarity {score:.2f} reaches {self.floor:.2f}")
+        return Looked(plan, filling.values, score, masked.masked, keys[0].masked, (door,), masked)
+
+    async def count(self, looked: Looked) -> None:
+        """One more use of the plan."""
+        if looked.plan is not None and looked.plan.id is not None:
+            await self.runtime.services.plans.record_hit(self.runtime.tenant_id, looked.plan.id)
+
+    async def learn(self, looked: Looked, plan: Plan, values: Mapping[str, Any]) -> None:
+        """Store the plan or its equal with one key."""
+        masked: MaskedQuestion = looked.state
+        new = await made(plan, dict(values), self.runtime)
+        plan = Plan.model_validate(new["plan"])
+        text = self.stored_by(plan, masked)
+        services = self.runtime.services
+        roles = exemplar_roles(plan, masked, new["planned_values"]) if self.fills_by_roles else ()
+        await services.plans.save_plan(
+            self.runtime.tenant_id,
+            StoredPlan(plan=plan, canonical=canonical_form(plan), schema_fingerprint=SOURCE),
+            [
+                NewKey(
+                    kind="exemplar",
+                    masked=text,
+                    roles=roles,
+                    embedding=tuple((await services.embedder.embed([text]))[0]),
+                )
+            ],
+            embedder=services.embedder.fingerprint,
+            ttl_hours=24,
+        )
+
+
+LITERAL_FLOOR = 0.88
+RAW_FLOOR = 0.95
+MASKED_FLOOR = 0.92
+
+POLICIES: dict[str, Callable[[AskRuntime], Player]] = {
+    "literal": lambda runtime: BySimilarity(
+        runtime, LITERAL_FLOOR, lambda asked: asked.text, lambda plan, _: plan.key_text
+    ),
+    "raw": lambda runtime: BySimilarity(runtime, RAW_FLOOR, lambda asked: asked.text, lambda _, asked: asked.text),
+    "masked": lambda runtime: BySimilarity(
+        runtime, MASKED_FLOOR, lambda asked: asked.masked, lambda _, asked: asked.masked, fills_by_roles=True
+    ),
+    "product": Product,
+}
