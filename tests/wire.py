@@ -1,9 +1,9 @@
 """A wire to a PostgreSQL socket that a test can cut and mend: the real way in which a database goes away.
 
-    async with Wire(socket_path) as wire:
-        wire.url("library")          # a TCP URL that leads to the server
-        await wire.cut()             # connections break, new ones are refused
-        await wire.mend()
+async with Wire(socket_path) as wire:
+    wire.url("library")          # a TCP URL that leads to the server
+    await wire.cut()             # connections break, new ones are refused
+    await wire.mend()
 """
 
 import asyncio
