@@ -27,6 +27,7 @@ from qkva.planning.drafting.parameterise import parameterise
 
 logger = logging.getLogger(__name__)
 
+FENCE = re.compile(r"```(?:\w+\n)?(.*?)```", re.DOTALL)
 ATTEMPTS = 2
 """A rejected plan goes back to the planner once, with the reason."""
 
@@ -128,14 +129,15 @@ def plan_from(
             Parameter(
                 name=param.name,
                 type=ParamType(param.type),
-                column=param.column if param.column and source.description.field(param.column) else None,
+                column=known(param.column, source),
                 description=param.description or "",
             )
             for param in form.params
         ]
     except (ValidationError, ValueError) as error:
         raise PlanRejected(f"A parameter of the plan is malformed: {error}.") from None
-    query, params, values = parameterise(form.query.strip().rstrip(";"), source.connector.dialect, question, declared)
+    query, found, values = parameterise(bare(form.query), source.connector.dialect, question, declared)
+    params = tuple(param.model_copy(update={"column": known(param.column, source)}) for param in found)
     said = {param.name: param.value for param in form.params if param.value not in (None, "")}
     plan = Plan(
         key_text=without_values(form.key_text.strip(), question),
@@ -147,6 +149,21 @@ def plan_from(
         dialect=source.connector.dialect,
     )
     return plan, {**{name: value for name, value in said.items() if name in {p.name for p in params}}, **values}
+
+
+def bare(query: str) -> str:
+    """The query without the fence and the semicolon that models like to put around it."""
+    fenced = FENCE.search(query)
+    return (fenced[1] if fenced else query).strip().rstrip(";")
+
+
+def known(column: str | None, source: ReadySource) -> str | None:
+    """The column as the source spells it, whatever case the planner or the parser made of it; None if it has none."""
+    if not column or source.description.field(column):
+        return column or None
+    names = (f"{table.name}.{field.name}" for table in source.description.tables for field in table.fields)
+    same = [name for name in names if name.casefold() == column.casefold()]
+    return same[0] if len(same) == 1 else None
 
 
 def without_values(key_text: str, question: MaskedQuestion) -> str:

@@ -7,6 +7,7 @@ from tests.graphs.conftest import BOOKS_OF
 from qkva.contracts.errors import KeyTooLong
 from qkva.contracts.result import Status
 from qkva.planning.drafting.keys import check_key_length
+from qkva.settings import SourceConfig
 
 pytestmark = pytest.mark.db
 
@@ -67,6 +68,30 @@ async def test_planner_literals_become_parameters(agent, gateway):
     assert len(first.records.rows) == 3
     assert second.cache == "hit"
     assert [row["title"] for row in second.records.rows] == ["Solaris"]
+
+
+async def test_fenced_query_runs(agent, gateway):
+    gateway.script("PlanForm", {**BOOKS_OF, "query": f"```sql\n{BOOKS_OF['query']};\n```"})
+    result = await agent.ask(LE_GUIN)
+    assert (result.status, result.cache) == (Status.ANSWERED, "miss")
+    assert [row["title"] for row in result.records.rows] == LE_GUIN_TITLES
+
+
+async def test_mixed_case_columns_are_planned(agent_with, gateway, postgres_server):
+    postgres_server.create_database("mixed_case")
+    with psycopg.connect(postgres_server.url_for("mixed_case", "postgres"), autocommit=True) as connection:
+        connection.execute(
+            'create table "Patients" ("patientId" integer primary key, "fullName" text); '
+            """insert into "Patients" values (7, 'Zoë O''Hara')"""
+        )
+    query = 'SELECT "patientId", "fullName" FROM "Patients" WHERE "patientId" = 7'
+    gateway.script("PlanForm", {**BOOKS_OF, "key_text": "a patient by number", "query": query, "params": []})
+    clinic = SourceConfig(type="sql", options={"url": postgres_server.url_for("mixed_case", "postgres")})
+    async with agent_with(litellm_provider_base_url=gateway.url, sources={"clinic": clinic}) as agent:
+        result = await agent.ask("Which patient has the number 7?")
+    assert (result.status, result.cache) == (Status.ANSWERED, "miss")
+    assert result.records.rows == ({"patientId": 7, "fullName": "Zoë O'Hara"},)
+    assert [param.column for param in result.plan.params] == ["Patients.patientId"]
 
 
 async def test_answer_question_always_hits_connector(agent, library_database, postgres_server):
