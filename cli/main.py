@@ -123,13 +123,25 @@ def run(arguments: Sequence[str]) -> int:
         silence_stdout()
         return 1
     except Exception as error:  # noqa: BLE001  the edge of the process: also what nobody foresaw is said, with its place
-        traceback.print_exc()
-        return fail(
-            f"This is a bug in qkva ({type(error).__name__}); please report what is printed above.", 1, arguments
-        )
+        if not was_interrupted(error):
+            traceback.print_exc()
+            return fail(
+                f"This is a bug in qkva ({type(error).__name__}); please report what is printed above.", 1, arguments
+            )
+        code = STOPPED
     if code == STOPPED:
         return fail("Stopped.", STOPPED, arguments)
     return code or 0
+
+
+def was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: compiled code that is interrupted while it imports raises errors of its own,
+    which hold the interrupt as their cause or only in their text."""
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt) or KeyboardInterrupt.__name__ in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def usage_sentence(error: Exception) -> str:

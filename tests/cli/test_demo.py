@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 from tests.cli.conftest import run_qkva, start_qkva
 
+from qkva.cli.main import was_interrupted
 from qkva.stores.embedded import EmbeddedServer
 
 pytestmark = [pytest.mark.db, pytest.mark.slow]
@@ -134,3 +135,11 @@ def test_unwritable_folder_is_one_sentence(folder):
     done = run_qkva("demo", folder=folder)
     assert done.returncode in (1, 2) and done.stderr.count("\n") == 1
     (folder / ".qkva").unlink()
+
+
+def test_interrupt_in_compiled_code_is_seen():
+    assert was_interrupted(ValueError("Error building `model` serializer:\n  KeyboardInterrupt: "))
+    wrapped = ImportError("x")
+    wrapped.__context__ = KeyboardInterrupt()
+    assert was_interrupted(wrapped)
+    assert not was_interrupted(ValueError("Error building `model` serializer"))
