@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from qkva.contracts.cache import Candidate, Door, NewKey
+from qkva.contracts.errors import StoreUnavailable
 from qkva.contracts.plan import Plan, StoredPlan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import QueryResult
@@ -66,6 +67,7 @@ class Product:
         state = AskState(question=question, standalone=question)
         state = replace(state, **await embed(state, self._runtime))
         state = replace(state, **await look_up(state, self._runtime))
+        require_cache(state)
         score = max((candidate["score"] for candidate in state.candidates), default=0.0)
         if state.cache == "hit":
             nearest = state.plan_keys[0]["masked"]
@@ -93,8 +95,14 @@ class Product:
         state = replace(looked.state, source=SOURCE, strategy=plan.strategy.value, cache="miss")
         state = replace(state, **await made(plan, dict(values), self._runtime))
         state = replace(state, **await fill_params(state, self._runtime))
-        state = replace(state, status="answered", result=QueryResult(records=()))
-        await write_back(state, self._runtime)
+        state = replace(state, status="answered", result=QueryResult(records=()), warnings=[])
+        require_cache(replace(state, **await write_back(state, self._runtime)))
+
+
+def require_cache(state: AskState) -> None:
+    """Raise StoreUnavailable where a node went on without its cache: the figures would be those of something else."""
+    if state.cache == "unavailable" or (state.plan_is_new and state.warnings):
+        raise StoreUnavailable(f"The bench needs its cache. {' '.join(state.warnings)}")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ becomes a parameter with the example as its default. What a sentence says beyond
 """
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 from qkva.contracts.errors import ConfigError
 from qkva.contracts.plan import Parameter, ParamType, Plan
 from qkva.evals.key_phrase import key_phrase
-from qkva.evals.sql_template import template_of, variable_pattern
+from qkva.evals.sql_template import placeholder_name, template_of, variable_pattern
 from qkva.planning.drafting.canonical import canonical_form, canonical_params
 from qkva.planning.reading.plan_form import read_plan_form
 
@@ -74,17 +75,19 @@ def read_templates(path: Path, dialect: str) -> list[tuple[Template, tuple[Asked
         raise ConfigError(f"{path} is no JSON file of questions.") from None
     try:
         return [_read_entry(number, entry, dialect) for number, entry in enumerate(entries)]
-    except (KeyError, TypeError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
+        told = " ".join(repr(error).split())[:120]
         raise ConfigError(
-            f"{path} is no file of questions: each entry needs sql, variables and sentences ({error!r})."
+            f"{path} is no file of questions: each entry needs sql, variables and sentences ({told})."
         ) from None
 
 
 def without_duplicates(asked: Sequence[Asked]) -> list[Asked]:
-    """Every text once; of a text with several plans the first one."""
+    """Every text once; of a text with several plans the first one. A text without a letter or digit asks nothing."""
     first: dict[str, Asked] = {}
     for question in asked:
-        first.setdefault(" ".join(question.text.split()), question)
+        if any(map(str.isalnum, question.text)):
+            first.setdefault(" ".join(question.text.split()), question)
     return list(first.values())
 
 
@@ -105,7 +108,7 @@ def _read_entry(number: int, entry: Mapping[str, Any], dialect: str) -> tuple[Te
     variables = {variable["name"]: variable for variable in entry.get("variables") or ()}
     known = {name: _known_values(name, variable, entry["sentences"]) for name, variable in variables.items()}
     forms = tuple(_form(query, variables, known, dialect) for query in _queries(entry["sql"]))
-    examples = {name.lower(): str(variable.get("example") or "") for name, variable in variables.items()}
+    examples = {placeholder_name(name): str(variable.get("example") or "") for name, variable in variables.items()}
     template = Template(number, forms, {param.name: examples[param.name] for param in forms[0].plan.params})
     return template, tuple(_asked(sentence, template) for sentence in entry["sentences"])
 
@@ -115,7 +118,7 @@ def _queries(sql: str | Sequence[str]) -> Sequence[str]:
 
 
 def _known_values(name: str, variable: Mapping[str, Any], sentences: Sequence[Mapping[str, Any]]) -> list[str]:
-    said = [str(sentence["variables"].get(name) or "") for sentence in sentences]
+    said = [values_in(sentence).get(name, "") for sentence in sentences]
     return [value for value in (str(variable.get("example") or ""), *said) if value]
 
 
@@ -126,7 +129,7 @@ def _form(
     params = tuple(
         _parameter(variable, _type(query, name, known[name]))
         for name, variable in variables.items()
-        if f"{{{name.lower()}}}" in template
+        if f"{{{placeholder_name(name)}}}" in template
     )
     plan = Plan(key_text="", query=template, params=params, source=SOURCE, source_type="sql", dialect=dialect)
     uses = read_plan_form(plan).uses
@@ -147,7 +150,10 @@ def _parameter(variable: Mapping[str, Any], type_: ParamType) -> Parameter:
     if type_ is ParamType.INTEGER:
         default = int(default)
     return Parameter(
-        name=variable["name"].lower(), type=type_, required=not unsaid, default=default if unsaid and example else None
+        name=placeholder_name(variable["name"]),
+        type=type_,
+        required=not unsaid,
+        default=default if unsaid and example else None,
     )
 
 
@@ -158,22 +164,27 @@ def _type(query: str, name: str, values: Sequence[str]) -> ParamType:
         return ParamType.TEXT
     if all(value.lstrip("+-").isdecimal() for value in values):
         return ParamType.INTEGER
-    return ParamType.NUMBER if all(_is_number(value) for value in values) else ParamType.TEXT
+    return ParamType.NUMBER if all(is_number(value) for value in values) else ParamType.TEXT
 
 
-def _is_number(value: str) -> bool:
+def is_number(value: str) -> bool:
+    """Whether a value of the file is a finite number."""
     try:
-        float(value)
+        return math.isfinite(float(value))
     except ValueError:
         return False
-    return True
+
+
+def values_in(sentence: Mapping[str, Any]) -> dict[str, str]:
+    """What a sentence says, by variable; an empty value means that it does not say it."""
+    return {name: str(value) for name, value in (sentence.get("variables") or {}).items() if value not in ("", None)}
 
 
 def _asked(sentence: Mapping[str, Any], template: Template) -> Asked:
-    values = {name: str(value) for name, value in sentence["variables"].items() if value not in ("", None)}
+    values = values_in(sentence)
     pattern = variable_pattern(values)
-    in_text = {found[0].lower() for found in pattern.finditer(sentence["text"])}
-    given = {name.lower(): value for name, value in values.items()}
+    in_text = {placeholder_name(found[0]) for found in pattern.finditer(sentence["text"])}
+    given = {placeholder_name(name): value for name, value in values.items()}
     return Asked(
         text=pattern.sub(lambda found: values[found[0]], sentence["text"]),
         template=template,

@@ -7,7 +7,7 @@ values that nobody asks about.
 import random
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import closing
 from pathlib import Path
 
@@ -27,6 +27,7 @@ DISTRACTOR_SHARE = 0.1
 MAX_VALUES = 10_000
 """Of a column, as for a live source."""
 MAX_LENGTH = 200
+OWN_TABLES = "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
 Columns = Mapping[str, dict[str, None]]
 
 
@@ -43,7 +44,7 @@ def describe_file(forms: Iterable[Form], questions: Iterable[Asked], rng: random
         if column.rpartition(".")[0] not in fields:  # a subquery's
             continue
         held = [value for value in values.get(column, {}) if value not in unknown]
-        columns[column] = dict.fromkeys((*held, *constants.get(column, {}), *distractors(held, rng)))
+        columns[column] = dict.fromkeys((*held, *constants.get(column, {}), *distractors(held, unknown, rng)))
     return _description(
         {table: [_field(name, "text" if f"{table}.{name}" in columns else "integer") for name in names]
          for table, names in fields.items()},
@@ -51,21 +52,21 @@ def describe_file(forms: Iterable[Form], questions: Iterable[Asked], rng: random
     )  # fmt: skip
 
 
-def distractors(values: Sequence[str], rng: random.Random) -> list[str]:
+def distractors(values: Sequence[str], unknown: Set[str], rng: random.Random) -> list[str]:
     """Values like these that are none of them: the first words of one with the last of another."""
     found = []
     for _ in range(round(DISTRACTOR_SHARE * len(values))):
         one, other = rng.choice(values), rng.choice(values)
         first, last = one.split(), other.split()
         found.append(" ".join((*first[:-1], last[-1])) if len(first) > 1 else one[: len(one) // 2 + 1] + other[-2:])
-    return [value for value in found if value not in values]
+    return [value for value in found if value not in unknown]
 
 
 def describe_database(path: Path) -> SourceDescription:
     """Tables, columns and text values of a SQLite file. Raises ConfigError if it is none."""
     try:
         with closing(open_read_only(path)) as connection:
-            names = [row[0] for row in connection.execute("select name from sqlite_master where type = 'table'")]
+            names = [row[0] for row in connection.execute(OWN_TABLES)]
             fields = {name.lower(): _columns_of(connection, name) for name in names}
             columns = {
                 f"{table.lower()}.{field.name}": dict.fromkeys(_texts(connection, table, field.name))
@@ -79,8 +80,10 @@ def describe_database(path: Path) -> SourceDescription:
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write and creates no file."""
-    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    """A connection that cannot write and creates no file; bytes that are no UTF-8 are read as marks."""
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return connection
 
 
 def _values_of(plans: Iterable[Plan], questions: Iterable[Asked]) -> dict[str, dict[str, None]]:

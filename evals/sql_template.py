@@ -8,7 +8,7 @@ _NAME_FOLLOWS = re.compile(r"(?:\b(?:from|join|select|distinct|by|as|into|table)
 
 
 def template_of(query: str, names: Iterable[str], dialect: str) -> str:
-    """The query with `{name}` (lower case) for each variable, outside of quotes, and with texts in single quotes.
+    """The query with a placeholder for each variable, outside of quotes, and with texts in single quotes.
 
     In these files double quotes stand around texts; only after FROM, JOIN, SELECT, BY or AS and beside a dot are they
     taken for names.
@@ -24,6 +24,12 @@ def template_of(query: str, names: Iterable[str], dialect: str) -> str:
     return "".join((*parts, with_holes(query[at:], variables)))
 
 
+def placeholder_name(variable: str) -> str:
+    """A variable's name as a parameter may have it: `year0` of "Year0", `p_1st_year` of "1st-year"."""
+    name = re.sub(r"\W", "_", variable.lower(), flags=re.ASCII)
+    return name if name[:1].isalpha() or name.startswith("_") else f"p_{name}"
+
+
 def variable_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Finds the variables' names as whole words, the longest first; nothing at all without names."""
     longest_first = sorted(names, key=len, reverse=True)
@@ -34,7 +40,7 @@ def variable_pattern(names: Iterable[str]) -> re.Pattern[str]:
 
 def with_holes(text: str, variables: re.Pattern[str]) -> str:
     """Each variable as its placeholder."""
-    return variables.sub(lambda found: f"{{{found[0].lower()}}}", text)
+    return variables.sub(lambda found: f"{{{placeholder_name(found[0])}}}", text)
 
 
 def _quoted(found: re.Match[str], query: str, variables: re.Pattern[str], dialect: str) -> str:
@@ -44,7 +50,7 @@ def _quoted(found: re.Match[str], query: str, variables: re.Pattern[str], dialec
     pieces: list[str] = []
     at = 0
     for hole in variables.finditer(inner):
-        pieces += [*_text(inner[at : hole.start()]), f"{{{hole[0].lower()}}}"]
+        pieces += [*_text(inner[at : hole.start()]), f"{{{placeholder_name(hole[0])}}}"]
         at = hole.end()
     if not pieces:
         return _literal(inner)

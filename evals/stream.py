@@ -8,7 +8,7 @@ from typing import Any
 
 from qkva.contracts.plan import Plan
 from qkva.evals.players import Looked, Player
-from qkva.evals.questions import Asked
+from qkva.evals.questions import Asked, is_number
 from qkva.planning.drafting.canonical import canonical_form
 
 
@@ -56,12 +56,9 @@ class Turn:
 
 def same_value(filled: Any, right: str) -> bool:
     """Whether a filled value is the file's: numbers as numbers, texts but for case and white space."""
-    if filled is None:
-        return False
-    try:
-        return float(filled) == float(right)
-    except (TypeError, ValueError):
-        return " ".join(str(filled).split()).casefold() == " ".join(right.split()).casefold()
+    if isinstance(filled, int | float):
+        return is_number(right) and float(right) == filled
+    return filled is not None and " ".join(str(filled).split()).casefold() == " ".join(right.split()).casefold()
 
 
 def shuffled(questions: Sequence[Asked], seed: int) -> list[Asked]:
