@@ -11,7 +11,7 @@ from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import QueryResult
 from qkva.contracts.state import AskState
 from qkva.evals.questions import SOURCE
-from qkva.nodes.ask.build_plan import made
+from qkva.nodes.ask.build_plan import made, without_values
 from qkva.nodes.ask.embed import embed
 from qkva.nodes.ask.fill_params import fill_params
 from qkva.nodes.ask.look_up import look_up
@@ -113,9 +113,11 @@ class BySimilarity:
     floor: float
     asked_by: Callable[[MaskedQuestion], str]
     """The text of a question that is embedded."""
-    stored_by: Callable[[Plan, MaskedQuestion], str]
+    stored_by: Callable[[MaskedQuestion], str]
     """The text that a plan is found by."""
     fills_by_roles: bool = False
+    one_key: bool = False
+    """Whether a plan keeps the text that it was first found by, and learns no other."""
 
     async def look_up(self, question: str) -> Looked:
         """The nearest plan, if it is near enough."""
@@ -153,7 +155,9 @@ class BySimilarity:
         masked: MaskedQuestion = looked.state
         new = await made(plan, dict(values), self.runtime)
         plan = Plan.model_validate(new["plan"])
-        text = self.stored_by(plan, masked)
+        if self.one_key and plan.id is not None:
+            return
+        text = self.stored_by(masked)
         services = self.runtime.services
         roles = exemplar_roles(plan, masked, new["planned_values"]) if self.fills_by_roles else ()
         await services.plans.save_plan(
@@ -173,16 +177,19 @@ class BySimilarity:
 
 
 LITERAL_FLOOR = 0.88
+"""Of a raw question to an intent phrase: the plan's first question with its values replaced by what they are."""
 RAW_FLOOR = 0.95
+"""Of a raw question to a raw question."""
 MASKED_FLOOR = 0.92
+"""Of a masked question to a masked question."""
 
 POLICIES: dict[str, Callable[[AskRuntime], Player]] = {
     "literal": lambda runtime: BySimilarity(
-        runtime, LITERAL_FLOOR, lambda asked: asked.text, lambda plan, _: plan.key_text
+        runtime, LITERAL_FLOOR, lambda asked: asked.text, lambda asked: without_values(asked.text, asked), one_key=True
     ),
-    "raw": lambda runtime: BySimilarity(runtime, RAW_FLOOR, lambda asked: asked.text, lambda _, asked: asked.text),
+    "raw": lambda runtime: BySimilarity(runtime, RAW_FLOOR, lambda asked: asked.text, lambda asked: asked.text),
     "masked": lambda runtime: BySimilarity(
-        runtime, MASKED_FLOOR, lambda asked: asked.masked, lambda _, asked: asked.masked, fills_by_roles=True
+        runtime, MASKED_FLOOR, lambda asked: asked.masked, lambda asked: asked.masked, fills_by_roles=True
     ),
     "product": Product,
 }
