@@ -28,7 +28,7 @@ class EmbeddedPostgres:
         """The running server. Raises StoreUnavailable."""
         if self._server is None:
             self._server = await asyncio.to_thread(start_embedded, self._folder)
-            self._stack.callback(self._server.close)
+            self._stack.push_async_callback(asyncio.to_thread, self._server.close)
         return self._server
 
     async def resolve(self, options: Mapping[str, Any]) -> dict[str, Any]:
