@@ -18,7 +18,7 @@ SCRIPT = (
     Scripted("Who are the top 3 customers this year?", "a top list"),
     Scripted("How many customers are there in France?", "a count", thread="countries"),
     Scripted("and in Germany?", "a follow-up on the same thread", thread="countries"),
-    Scripted("Which issues are assigned to Grace Hopper?", "another source: issues, asked in JQL"),
+    Scripted("Which open issues are assigned to Grace Hopper?", "another source: issues, asked in JQL"),
     Scripted("Which orders of Ada Lovelace took longest to arrive?", "no plan for this: a broad query, and it says so"),
     Scripted("Cancel all pending orders of Ada Lovelace", "a change, which is refused"),
 )

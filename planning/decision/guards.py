@@ -100,6 +100,8 @@ def _asked_thing(asked: QuestionForm, stored: QuestionForm) -> str | None:
 def _scope(asked: QuestionForm, stored: QuestionForm) -> str | None:
     if asked.personal != stored.personal:
         return "only one is about the asker"
+    if ("future" in asked.tenses) != ("future" in stored.tenses):
+        return "only one is about what will or would be"
     for one, other in ((asked.tenses, stored.tenses), (stored.tenses, asked.tenses)):
         if "past" in one and other and "past" not in other:
             return "one is about the past, the other is not"

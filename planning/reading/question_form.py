@@ -19,6 +19,7 @@ from qkva.planning.reading.lexicon import (
     LIGHT_VERBS,
     MARKS,
     PHRASE_MARKS,
+    TIME_NOUNS,
     WH_WORDS,
 )
 from qkva.planning.reading.question_tokens import Token, read_tokens
@@ -121,15 +122,24 @@ def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:
         return False
     if word in ("need", "needs") and at > 0 and _is_noun_like(tokens[at - 1]):
         return True  # "classes that need ‹course›", not "I need to see"
+    if word in ("return", "returns", "returned") and not _opens_request(tokens, at):
+        return True  # "orders that she returned", not "return all orders"
     if word in FUNCTION_WORDS or word in LIGHT_VERBS:
         return word in KEPT_BESIDE_MARK
-    if word == "name" and all(token.word in LEADS or token.word in ("can", "could", "you") for token in tokens[:at]):
+    if token.lemma in TIME_NOUNS and at > 0 and tokens[at - 1].word in ("by", "per", "each", "every"):
+        return True  # "revenue by day last month": what is grouped by, not what kind of value ‹time› is
+    if word == "name" and _opens_request(tokens, at):
         return False  # "name the customers"
     if word in ("count", "number") and (at == 0 or tokens[at - 1].label is None) and _heads_count(tokens, at):
         return False
     if word == "place" and (at == 0 or tokens[at - 1].word not in ("the", "a", "which", "what", "this")):
         return False
     return not names_slot_type(tokens, at)
+
+
+def _opens_request(tokens: Sequence[Token], at: int) -> bool:
+    """Whether only polite words stand before it: "return …", "can you return …"."""
+    return all(token.word in LEADS or token.word in ("can", "could", "you") for token in tokens[:at])
 
 
 def _is_noun_like(token: Token) -> bool:

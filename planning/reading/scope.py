@@ -48,13 +48,21 @@ def tenses_of(tokens: Sequence[Token]) -> frozenset[str]:
     """ "past", "present", "future", as far as an auxiliary says so."""
     words = [token.word for token in tokens]
     said = set()
-    if "will" in words:
+    if any(_is_unreal(words, at) for at in range(len(words))):
         said.add("future")
     if any(word in ("did", "had", "previously", "formerly", "past") for word in words) or _is_perfect(tokens):
         said.add("past")
     if any(word in ("does", "currently") for word in words):
         said.add("present")
     return frozenset(said)
+
+
+def _is_unreal(words: Sequence[str], at: int) -> bool:
+    """What will, would or shall be, or is only wanted; not "I would like to see", "will you list"."""
+    if words[at] not in ("will", "would", "shall", "want", "wants", "wanted"):
+        return False
+    beside = {words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""}
+    return not beside & {"i", "you", "we"}
 
 
 def _is_perfect(tokens: Sequence[Token]) -> bool:

@@ -65,7 +65,7 @@ def test_question_comes_from_standard_input(qkva_process):
 
 
 def test_source_can_be_chosen(qkva):
-    result = result_of(qkva("ask", "Which issues are assigned to Grace Hopper?", "--source", "issues", "--json"))
+    result = result_of(qkva("ask", "Which open issues are assigned to Grace Hopper?", "--source", "issues", "--json"))
     assert result.source == "issues" and result.citations[0].url
 
 
