@@ -40,9 +40,12 @@ def unexplained(
         return [*extra, *lost]
     if not extra and not lost:
         return []
-    known, always = _words_of_exemplars(tuple(sorted(key.masked for key in keys if key.kind == "exemplar")))
-    extra = [word for word in extra if word not in known]
-    lost = [word for word in lost if word in always]
+    exemplars = _contents_of_exemplars(tuple(sorted(key.masked for key in keys if key.kind == "exemplar")))
+    extra = [word for word in extra if not any(word in content for content in exemplars)]
+    if any(content <= set(asked.content) for content in exemplars):
+        # The plan has been asked for by no more words than these. That each word is missing somewhere is not enough:
+        # "refunded" may be left out where "money back" is said, and not without either.
+        lost = []
     return [*extra, *lost]
 
 
@@ -78,9 +81,6 @@ def _slot_words(form: QuestionForm) -> frozenset[str]:
 
 
 @lru_cache(maxsize=5_000)
-def _words_of_exemplars(masked: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    """Words that some of these questions say, and words that all of them say."""
-    contents = [set(read_question_form(text).content) for text in masked]
-    if not contents:
-        return frozenset(), frozenset()
-    return frozenset(set.union(*contents)), frozenset(set.intersection(*contents))
+def _contents_of_exemplars(masked: tuple[str, ...]) -> tuple[frozenset[str], ...]:
+    """The content words of each of these questions."""
+    return tuple(frozenset(read_question_form(text).content) for text in masked)
