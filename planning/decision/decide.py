@@ -126,7 +126,7 @@ def _doors(
 ) -> Iterator[Door]:
     """One by one, cheap ones first: most keys stop at the first three. Named as DOOR_NAMES has them."""
     yield mask_door(match, policy.similarity_floor, policy.max_wrong_hits)
-    yield guards_door(match, candidate.keys)
+    yield guards_door(match)
     yield words_door(match, candidate.keys, description)
     binding = bind_slots(candidate.plan, question, [match.key])
     yield slots_door(match, binding, candidate.plan)

