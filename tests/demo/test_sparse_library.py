@@ -3,12 +3,12 @@
 import re
 
 import pytest
+from tests.demo.test_plans import SHOP, TEXTS, values_for
 
 from qkva.contracts.plan import ParamType, PlanStatus
 from qkva.contracts.state import AskContext
 from qkva.graphs.ask import build_ask_graph
 from qkva.graphs.plan_library import import_plans
-from tests.demo.test_plans import SHOP, TEXTS, values_for
 
 pytestmark = [pytest.mark.db, pytest.mark.slow]
 
