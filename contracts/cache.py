@@ -42,6 +42,8 @@ class Candidate(BaseModel):
 
     plan: Plan
     keys: tuple[Key, ...]
+    exemplars: int = 0
+    """How many exemplars the plan has in all, those that are not among `keys` included."""
 
 
 class Decision(BaseModel):
@@ -90,3 +92,5 @@ class NewKey(BaseModel):
     roles: tuple[str | None, ...] = ()
     """As in Key."""
     embedding: tuple[float, ...]
+    from_file: bool = False
+    """Whether a person wrote it in a plan file: it is never crowded out, and goes when the file lets it go."""

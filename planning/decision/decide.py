@@ -84,9 +84,8 @@ def decide(
 def _by_its_key(verdict: Verdict) -> Candidate:
     """The candidate with the key that opened its doors in front, for its roles say what each value fills."""
     opener = verdict.match.key
-    return Candidate(
-        plan=verdict.candidate.plan, keys=(opener, *(key for key in verdict.candidate.keys if key is not opener))
-    )
+    others = (key for key in verdict.candidate.keys if key is not opener)
+    return verdict.candidate.model_copy(update={"keys": (opener, *others)})
 
 
 def judge(
