@@ -15,6 +15,7 @@ from qkva.contracts.question import MaskedQuestion, Slot, SlotType
 from qkva.contracts.source import SourceDescription
 from qkva.planning.filling.binding import bind_slots
 from qkva.planning.filling.fits import same_column
+from qkva.planning.filling.said_constants import said_constant
 from qkva.planning.masking.mask import mask_question
 from qkva.planning.masking.value_index import ValueIndex
 
@@ -142,7 +143,7 @@ def fits(hole: Hole, slot: Slot | None) -> bool:
 def roles_of(
     masked: MaskedQuestion, plan: Plan, holes: Sequence[Hole], slots: Sequence[int | None]
 ) -> tuple[str | None, ...]:
-    """The parameter of each slot: of the holes, and of concrete values by what they are."""
+    """The parameter of each slot: of the holes, and of concrete values by what they are; else the constant it says."""
     roles: dict[int, str] = {}
     for hole, index in zip(holes, slots, strict=True):
         if index is not None and hole.param is not None:
@@ -152,7 +153,10 @@ def roles_of(
         for index in indices:
             if name not in taken and index not in roles:
                 roles[index] = name
-    return tuple(roles.get(index) for index in range(len(masked.slots)))
+    return tuple(
+        roles.get(index) or (said_constant(slot) if index not in slots else None)
+        for index, slot in enumerate(masked.slots)
+    )
 
 
 def by_hand(question: str, plan: Plan, holes: Sequence[Hole], *, values: ValueIndex, now: datetime) -> Exemplar:

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from qkva.contracts.plan import Parameter, StoredPlan, Strategy
+from qkva.planning.filling.said_constants import is_constant_role
 from qkva.planning.plan_files.plan_file import PlanDraft, PlanFile
 
 SLOT = re.compile(r"‹([^‹›]*)›")
@@ -78,6 +79,6 @@ def unmask(masked: str, roles: tuple[str | None, ...]) -> str:
 
     def name_slot(found: re.Match[str]) -> str:
         role = next(remaining, None)
-        return f"{{{role}}}" if role else found[0]
+        return found[0] if is_constant_role(role) else f"{{{role}}}"
 
     return SLOT.sub(name_slot, masked)
