@@ -114,7 +114,7 @@ returning id
 -- Remove the keys whose slots fill parameters that the plan no longer has.
 delete from qkva.plan_cache_keys
 where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s
-    and not array_remove(roles, null) <@ %(param_names)s::text[]
+    and not array(select role from unnest(roles) as role where role not like '=%%') <@ %(param_names)s::text[]
 
 -- add_keys --
 -- Add a key that the plan does not have yet.
@@ -122,7 +122,7 @@ insert into qkva.plan_cache_keys (tenant_id, plan_id, source, embedder, kind, ma
 select e.tenant_id, e.id, e.source, %(embedder)s, %(kind)s, %(masked)s, %(masked_hash)s, %(roles)s::text[], %(embedding)s
 from qkva.plan_cache_entries e
 where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
-    and array_remove(%(roles)s::text[], null)
+    and array(select role from unnest(%(roles)s::text[]) as role where role not like '=%%')
         <@ array(select parameter ->> 'name' from jsonb_array_elements(e.params) as parameter)
 on conflict (tenant_id, plan_id, embedder, kind, masked_hash) do nothing
 

@@ -120,8 +120,7 @@ def _dropped(match: KeyMatch, binding: Binding, plan: Plan) -> str | None:
 def constants_door(match: KeyMatch, binding: Binding, question: MaskedQuestion) -> Door:
     """Values that the plan holds as constants were said in the stored question, and must be said again."""
     name = "constants"
-    baked = sum(role is None for role in match.key.roles) if match.key.kind == "exemplar" else 0
-    if baked != len(binding.constants) and (match.key.roles or binding.constants):
+    if binding.unsaid:
         return Door(name=name, verdict="shut", why="the plan holds a value that this question does not say")
     if match.kind == "intent" and (unsaid := _unsaid_constant(match, question)):
         return Door(name=name, verdict="shut", why=f"the plan is about “{unsaid}”, which was not said")

@@ -22,6 +22,8 @@ class SlotRole:
     """The nearest content word in front of it, or "", where no preposition stands between."""
     preposition: str = ""
     """The plain preposition in front of it: "by", "for", "in" …"""
+    beside: tuple[str, str] = ("", "")
+    """The labels of slots that stand right before and right behind it, or ""."""
 
 
 def names_slot_type(tokens: Sequence[Token], at: int) -> bool:
@@ -50,7 +52,12 @@ def _type_words(label: str, *, before: bool) -> frozenset[str]:
 def role_of(tokens: Sequence[Token], at: int) -> SlotRole:
     """Read the few words in front of a slot, and the one behind it."""
     direction, cue, preposition = _in_front(tokens, at)
-    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue, preposition)
+    beside = (_label_at(tokens, at - 1), _label_at(tokens, at + 1))
+    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue, preposition, beside)
+
+
+def _label_at(tokens: Sequence[Token], at: int) -> str:
+    return (tokens[at].label or "") if 0 <= at < len(tokens) else ""
 
 
 def _in_front(tokens: Sequence[Token], at: int) -> tuple[str, str, str]:
