@@ -121,10 +121,14 @@ class Mirror:
         similarity = self._similarities(wanted.embedding, rows)
         of_plan = np.full(len(live), -np.inf, np.float32)
         np.maximum.at(of_plan, self.plan_of[rows], similarity)
-        return [
-            self._choice(plan, rows, similarity, equal, wanted.keys_per_plan)
-            for plan in self._best(of_plan, wanted.top_k)
-        ]
+        best = self._best(of_plan, wanted.top_k)
+        is_best = np.zeros(len(live), bool)
+        is_best[best] = True
+        few = np.flatnonzero(is_best[self.plan_of[rows]])
+        rows, similarity = rows[few], similarity[few]
+        order = np.lexsort((self.key_ids[rows], -similarity, ~equal[rows]))
+        rows, similarity = rows[order], similarity[order]
+        return [self._choice(plan, rows, similarity, wanted.keys_per_plan) for plan in best]
 
     def _similarities(self, embedding: Floats, rows: NDArray[np.intp]) -> Floats:
         # vecdot keeps to this thread; the matrix product's own threads cost milliseconds where the machine is shared.
@@ -133,25 +137,22 @@ class Mirror:
             few: Floats = np.vecdot(self.vectors[rows], asked)
             return few
         every: Floats = np.vecdot(self.vectors[: len(self)], asked)
-        return every[rows]
+        return every if len(rows) == len(self) else every[rows]
 
-    def _best(self, of_plan: Floats, top_k: int) -> list[int]:
+    def _best(self, of_plan: Floats, top_k: int) -> NDArray[np.intp]:
         """The places of the best plans; equally good ones by id, as the statement has them."""
-        reached = int(np.isfinite(of_plan).sum())
-        least = np.partition(of_plan, -min(top_k, reached))[-min(top_k, reached)]
-        near = np.flatnonzero(of_plan >= least)
-        return [int(place) for place in near[np.lexsort((self.plan_ids[near], -of_plan[near]))][:top_k]]
+        near = np.flatnonzero(np.isfinite(of_plan))
+        if len(near) > top_k:
+            near = near[of_plan[near] >= np.partition(of_plan[near], -top_k)[-top_k]]
+        best: NDArray[np.intp] = near[np.lexsort((self.plan_ids[near], -of_plan[near]))][:top_k]
+        return best
 
-    def _choice(
-        self, plan: int, rows: NDArray[np.intp], similarity: Floats, equal: NDArray[np.bool_], keys_per_plan: int
-    ) -> Choice:
-        mine = np.flatnonzero(self.plan_of[rows] == plan)
-        of_mine = rows[mine]
-        order = np.lexsort((self.key_ids[of_mine], -similarity[mine], ~equal[of_mine]))[:keys_per_plan]
+    def _choice(self, plan: int, rows: NDArray[np.intp], similarity: Floats, keys_per_plan: int) -> Choice:
+        mine = np.flatnonzero(self.plan_of[rows] == plan)[:keys_per_plan]
         return Choice(
             plan_id=as_uuid(self.plan_ids[plan]),
-            keys=tuple(as_uuid(self.key_ids[row]) for row in of_mine[order]),
-            similarities=tuple(float(found) for found in similarity[mine[order]]),
+            keys=tuple(as_uuid(packed) for packed in self.key_ids[rows[mine]]),
+            similarities=tuple(similarity[mine].tolist()),
             expires=self.expires[plan],
         )
 
@@ -217,15 +218,16 @@ def append(vectors: Floats, count: int, new: Floats) -> Floats:
 
 def unpack_vectors(packed: bytes, count: int) -> Floats:
     """Unit rows of as many columns as any of them fills; PostgreSQL sends 4 bytes, then big-endian halves."""
-    halves = np.frombuffer(packed, np.uint8).reshape(count, -1)[:, 4:].view(">f2")
+    halves = np.frombuffer(packed, np.uint16).reshape(count, -1)[:, 2:]
     filled = np.flatnonzero(halves.any(axis=0))
-    return unit_rows(halves[:, : int(filled[-1]) + 1 if filled.size else 0].astype(np.float32))
+    halves = halves[:, : int(filled[-1]) + 1 if filled.size else 0]
+    return unit_rows(halves.view(">f2").astype(np.float16).astype(np.float32))  # in two steps, which is three times faster
 
 
 def unit_rows(vectors: Floats) -> Floats:
     """Each row at length 1; a zero row stays zero, and so is unrelated to everything."""
-    lengths = np.sqrt(np.vecdot(vectors, vectors))[:, np.newaxis]
-    unit: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    lengths = np.sqrt(np.vecdot(vectors, vectors))
+    unit: Floats = vectors / np.where(lengths > 0, lengths, 1)[:, np.newaxis]
     return unit
 
 
