@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from qkva.stores.mirror import Floats, unit_rows
+from qkva.stores.vectors import Floats, unit_rows
 
 EQUALLY_NEAR = 1e-6
 """Less than this is the rounding of a product."""

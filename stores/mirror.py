@@ -12,15 +12,14 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from qkva.stores.vectors import Floats, append, unit_rows, unpack_vectors
+
 Row = Mapping[str, Any]
-Floats = NDArray[np.float32]
 
 GONE, FOR_EVER = np.datetime64("0001-01-01", "us"), np.datetime64("9999-12-31", "us")
 """As expiries: of a plan that has been replaced by a newer reading, and of a verified plan."""
 OVERHEAD = 4096
 """Bytes of a mirror without a key: many empty ones have to count too."""
-SPARE = 1.25
-"""Room for new keys when the vectors have to move; pages that are not written take no memory."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ class Mirror:
     @property
     def work(self) -> int:
         """How many products one question takes."""
-        return len(self) * self.vectors.shape[1]
+        return len(self) * int(self.vectors.shape[1])
 
     def choose(self, wanted: Wanted) -> list[Choice]:
         """What the statement find_candidates would find at this moment."""
@@ -169,7 +168,9 @@ class Mirror:
         return replace(
             kept,
             moment=moment,
-            vectors=append(kept.vectors, len(kept), unpack_vectors(b"".join(row["vectors"] for row in found), sum(counts))),
+            vectors=append(
+                kept.vectors, len(kept), unpack_vectors(b"".join(row["vectors"] for row in found), sum(counts))
+            ),
             key_ids=np.append(kept.key_ids, np.frombuffer(b"".join(row["key_ids"] for row in found), "S16")),
             masked_hashes=np.append(
                 kept.masked_hashes, np.frombuffer(b"".join(row["masked_hashes"] for row in found), "S32")
@@ -201,40 +202,6 @@ class Mirror:
             schemas=self.schemas[live],
             expires=expires[live],
         )
-
-
-def append(vectors: Floats, count: int, new: Floats) -> Floats:
-    """The buffer with new rows behind the first `count`; a larger one if they do not fit or are wider."""
-    width = max(vectors.shape[1], new.shape[1])
-    if width > vectors.shape[1] or count + len(new) > len(vectors):
-        roomy = np.empty((max(len(vectors), int((count + len(new)) * SPARE)), width), np.float32)
-        roomy[:count, : vectors.shape[1]] = vectors[:count]
-        roomy[:count, vectors.shape[1] :] = 0
-        vectors = roomy
-    vectors[count : count + len(new), : new.shape[1]] = new
-    vectors[count : count + len(new), new.shape[1] :] = 0
-    return vectors
-
-
-def unpack_vectors(packed: bytes, count: int) -> Floats:
-    """Unit rows of as many columns as any of them fills; PostgreSQL sends 4 bytes, then big-endian halves."""
-    halves = np.frombuffer(packed, np.uint16).reshape(count, -1)[:, 2:]
-    filled = np.flatnonzero(halves.any(axis=0))
-    halves = halves[:, : int(filled[-1]) + 1 if filled.size else 0]
-    return unit_rows(halves.view(">f2").astype(np.float16).astype(np.float32))  # in two steps, which is three times faster
-
-
-def unit_rows(vectors: Floats) -> Floats:
-    """Each row at length 1; a zero row stays zero, and so is unrelated to everything."""
-    lengths = np.sqrt(np.vecdot(vectors, vectors))
-    unit: Floats = vectors / np.where(lengths > 0, lengths, 1)[:, np.newaxis]
-    return unit
-
-
-def as_halves(embedding: Sequence[float]) -> Floats:
-    """A question's vector with the precision that stored ones have."""
-    with np.errstate(over="ignore"):
-        return np.asarray(embedding, np.float64).astype(np.float16).astype(np.float32)
 
 
 def microseconds(moment: datetime) -> np.datetime64:

@@ -1,17 +1,18 @@
-"""Which mirrors a process holds, and how they are kept right: a look-up is one round trip, which also tells what changed.
+"""Which mirrors a process holds, and how they are kept right: a look-up is one round trip, which also tells of changes.
 
-A mirror chooses, and the database confirms the choice: the same statement that reads the chosen plans names the plans that
-have changed since the mirror was read. If there are any, the mirror reads those and chooses again. So what is served is
-what a scan by that statement's snapshot would have served. Mirrors are read as their tenant, through row-level security.
+A mirror chooses, and the database confirms the choice: the statement that reads the chosen plans also names the plans
+that have changed since the mirror was read. If there are any, the mirror reads those and chooses again. So what is
+served is what a scan by that statement's snapshot would have found. Mirrors are read as their tenant, through row-level
+security.
 """
 
 import asyncio
 import logging
 import time
-import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 import numpy as np
@@ -35,6 +36,8 @@ MAX_TRIES = 4
 """Choices of one look-up while others keep storing; then it scans."""
 MAX_CHANGES = 1_000
 """Changed plans that are read one by one; with more the mirror is read anew."""
+LOADS_AT_ONCE = 2
+"""Each may take as much memory as all that is held."""
 ON_THE_LOOP = 10_000_000
 """Products that take one to two milliseconds; more of them go to a thread."""
 RENEW_AFTER = np.timedelta64(1, "m")
@@ -50,7 +53,15 @@ class Held:
     """One mirror in its newest state."""
 
     mirror: Mirror
-    catching_up: asyncio.Lock = field(default_factory=asyncio.Lock)
+    catching_up: asyncio.Task[None] | None = None
+
+
+@dataclass(frozen=True)
+class Loading:
+    """A mirror that is being read."""
+
+    task: asyncio.Task[None]
+    patience_until: float
 
 
 class PlanMirrors:
@@ -60,10 +71,11 @@ class PlanMirrors:
         self._database = database
         self._max_bytes = max_bytes
         self._held: OrderedDict[MirrorKey, Held] = OrderedDict()
-        self._loading: dict[MirrorKey, asyncio.Task[None]] = {}
+        self._loading: dict[MirrorKey, Loading] = {}
+        self._loads = asyncio.Semaphore(LOADS_AT_ONCE)
         self._too_big_until: dict[MirrorKey, float] = {}
 
-    async def find(self, key: MirrorKey, wanted: Wanted) -> list[Row] | None:
+    async def find(self, key: MirrorKey, wanted: Wanted) -> Sequence[Row] | None:
         """The rows of the candidates; None where only the scan can tell. Raises StoreUnavailable."""
         held = await self._mirror(key)
         for _ in range(MAX_TRIES if held else 0):
@@ -73,7 +85,8 @@ class PlanMirrors:
             rows = await self._confirm(key, wanted, mirror, chosen)
             moment, changed = Moment.of(rows[0]), rows[0]["changed"]
             if self._is_lost(mirror, moment, changed, rows, chosen):
-                self._held.pop(key, None)
+                if self._held.get(key) is held:
+                    del self._held[key]
                 return None
             if changed:
                 await self._catch_up(key, held, mirror, changed, moment)
@@ -93,24 +106,25 @@ class PlanMirrors:
         if time.monotonic() < self._too_big_until.get(key, 0):
             return None
         if key not in self._loading:
-            self._loading[key] = asyncio.create_task(self._load(key))
-            self._loading[key].add_done_callback(lambda _: self._loading.pop(key, None))
-        await asyncio.wait([self._loading[key]], timeout=PATIENCE_SEC)
+            self._loading[key] = Loading(asyncio.create_task(self._load(key)), time.monotonic() + PATIENCE_SEC)
+            self._loading[key].task.add_done_callback(lambda _: self._loading.pop(key, None))
+        loading = self._loading[key]
+        await asyncio.wait([loading.task], timeout=max(0.0, loading.patience_until - time.monotonic()))
         return self._held.get(key)
 
     async def _load(self, key: MirrorKey) -> None:
         """Read a mirror page by page; what changes meanwhile is noted, and read again by the first look-up."""
         try:
-            [opened] = await self._database.fetch_all(key[0], SQL["open_mirror"], values_of(key))
-            mirror = Mirror.empty(Moment.of(opened), opened["keys"])
-            rows = await self._read(key)
-            while rows and mirror.nbytes <= self._max_bytes:
-                mirror = await asyncio.to_thread(mirror.with_changes, (), rows, mirror.moment)
-                rows = await self._read(key, after=rows[-1]["plan_id"])
+            async with self._loads:
+                [opened] = await self._database.fetch_all(key[0], SQL["open_mirror"], values_of(key))
+                mirror = Mirror.empty(Moment.of(opened), opened["keys"])
+                rows = await self._read(key)
+                while rows and mirror.nbytes <= self._max_bytes:
+                    mirror = await asyncio.to_thread(mirror.with_changes, (), rows, mirror.moment)
+                    rows = await self._read(key, after=rows[-1]["plan_id"])
+                self._keep(key, Held(mirror))
         except StoreUnavailable as error:
             logger.debug("A mirror could not be read: %s", error.message)
-            return
-        self._keep(key, Held(mirror))
 
     async def _read(self, key: MirrorKey, *, after: UUID | None = None, ids: Sequence[UUID] | None = None) -> list[Row]:
         values = {**values_of(key), "plan_ids": None if ids is None else list(ids), "after": after, "page": PAGE}
@@ -129,9 +143,7 @@ class PlanMirrors:
             _, oldest = self._held.popitem(last=False)
             total -= oldest.mirror.nbytes
 
-    async def _confirm(
-        self, key: MirrorKey, wanted: Wanted, mirror: Mirror, chosen: Sequence[Choice]
-    ) -> Sequence[Row]:
+    async def _confirm(self, key: MirrorKey, wanted: Wanted, mirror: Mirror, chosen: Sequence[Choice]) -> Sequence[Row]:
         values = {
             **values_of(key),
             "masked_hash": wanted.masked_hash,
@@ -151,42 +163,39 @@ class PlanMirrors:
             row["id"] is None or len(row["keys"] or ()) != len(choice.keys)
             for row, choice in zip(rows, chosen, strict=False)
         )
-        return (
-            moment.generation != mirror.moment.generation
-            or moment.now - mirror.moment.now > MAX_AGE
-            or len(changed) > MAX_CHANGES
-            or vanished
-        )
+        too_old = bool(moment.now - mirror.moment.now > MAX_AGE)
+        moved = moment.generation != mirror.moment.generation
+        return vanished or too_old or moved or len(changed) > MAX_CHANGES
 
     async def _catch_up(
         self, key: MirrorKey, held: Held, seen: Mirror, changed: Sequence[UUID], moment: Moment
     ) -> None:
-        """Read the changed plans; of the look-ups that saw the change at once, one does it for all."""
-        async with held.catching_up:
+        """Read the changed plans; of the look-ups that saw the change at once, one does it for all.
+
+        A task of its own, since a mirror has one successor only: a caller that gives up leaves no half of one behind.
+        """
+        if held.catching_up is None:
             if held.mirror is not seen:
                 return
-            rows: list[Row] = []
-            for start in range(0, len(changed), PAGE):
-                rows += await self._read(key, ids=changed[start : start + PAGE])
-            held.mirror = await asyncio.to_thread(seen.with_changes, changed, rows, moment)
-            if self._held.get(key) is held:
-                self._keep(key, held)
+            held.catching_up = asyncio.create_task(self._read_changes(key, held, changed, moment))
+            held.catching_up.add_done_callback(partial(caught_up, held))
+        await asyncio.shield(held.catching_up)
+
+    async def _read_changes(self, key: MirrorKey, held: Held, changed: Sequence[UUID], moment: Moment) -> None:
+        base = held.mirror
+        rows: list[Row] = []
+        for start in range(0, len(changed), PAGE):
+            rows += await self._read(key, ids=changed[start : start + PAGE])
+        held.mirror = await asyncio.to_thread(base.with_changes, changed, rows, moment)
+        if self._held.get(key) is held:
+            self._keep(key, held)
 
 
-class LoopMirrors:
-    """Mirrors for each event loop, since those who wait for one reading have to share a loop."""
-
-    def __init__(self, database: Database, max_bytes: int) -> None:
-        self._new = lambda: PlanMirrors(database, max_bytes)
-        self._of_loop: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, PlanMirrors] = weakref.WeakKeyDictionary()
-
-    @property
-    def here(self) -> PlanMirrors:
-        """Those of the running loop."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._of_loop:
-            self._of_loop[loop] = self._new()
-        return self._of_loop[loop]
+def caught_up(held: Held, task: asyncio.Task[None]) -> None:
+    """The next change may be read; an error is of those who waited for this one, if anybody still does."""
+    held.catching_up = None
+    if not task.cancelled():
+        task.exception()
 
 
 async def choose(mirror: Mirror, wanted: Wanted) -> list[Choice]:

@@ -4,8 +4,8 @@ Processes keep a tenant's keys in memory, and read these notes at each look-up: 
 deleted a moment ago has to be seen at once. Triggers write them, so no statement can forget to, not even one typed by
 hand or sent by an older release.
 
-A note bears its transaction's number and no counter: a counter would make the savers of a tenant wait for each other, and
-deadlock where they come to it in different orders. Which notes are new to a reader, its last snapshot tells.
+A note bears its transaction's number and no counter: a counter would make the savers of a tenant wait for each other,
+and deadlock where they come to it in different orders. Which notes are new to a reader, its last snapshot tells.
 
 Keys that come from a plan file are marked: they are never crowded out, and go when the file lets them go.
 """
