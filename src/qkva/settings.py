@@ -69,6 +69,14 @@ class Settings(BaseSettings):
     )
     plan_cache_top_k: int = Field(default=5, ge=1, le=50, description="Cached plans that are looked at.")
     plan_cache_max_wrong_hits: float = Field(default=0.01, ge=0, le=1, description="Error budget of the cache.")
+    plan_cache_max_exemplars: int = Field(
+        default=64, ge=1, description="Masked questions kept of a plan; of more, those that resemble others go."
+    )
+    plan_cache_mirror_mb: int = Field(
+        default=256,
+        ge=0,
+        description="Megabytes of each process for the keys of recently asking tenants; 0: look up in the database.",
+    )
     review_new_plans: bool = Field(default=False, description="Hold each new plan for a person's approval.")
 
     sql_query_timeout_sec: float = Field(default=5, gt=0, description="Seconds a live query may take.")
