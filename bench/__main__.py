@@ -3,7 +3,7 @@
 import runpy
 import sys
 
-BENCHES = ("hit", "lookup")
+BENCHES = ("hit", "lookup", "question")
 
 
 def main() -> None:

@@ -72,8 +72,8 @@ class Mirror:
     """Unit rows (or zero), with room behind the last one; columns that are zero throughout are cut off at the end."""
     key_ids: NDArray[np.bytes_]
     masked_hashes: NDArray[np.bytes_]
-    plan_of: NDArray[np.int32]
-    """Of each key: the place of its plan in the following three."""
+    starts: NDArray[np.int64]
+    """Of each plan: where its keys start; they end where the next plan's start."""
     plan_ids: NDArray[np.bytes_]
     schemas: NDArray[np.str_]
     expires: NDArray[np.datetime64]
@@ -86,7 +86,7 @@ class Mirror:
             vectors=np.empty((capacity, 0), np.float32),
             key_ids=np.empty(0, "S16"),
             masked_hashes=np.empty(0, "S32"),
-            plan_of=np.empty(0, np.int32),
+            starts=np.empty(0, np.int64),
             plan_ids=np.empty(0, "S16"),
             schemas=np.empty(0, "U1"),
             expires=np.empty(0, "M8[us]"),
@@ -99,7 +99,7 @@ class Mirror:
     @property
     def nbytes(self) -> int:
         """What it takes of memory."""
-        small = (self.key_ids, self.masked_hashes, self.plan_of, self.plan_ids, self.schemas, self.expires)
+        small = (self.key_ids, self.masked_hashes, self.starts, self.plan_ids, self.schemas, self.expires)
         return OVERHEAD + self.vectors.nbytes + sum(array.nbytes for array in small)
 
     @property
@@ -110,49 +110,48 @@ class Mirror:
     def choose(self, wanted: Wanted) -> list[Choice]:
         """What the statement find_candidates would find at this moment."""
         live = (self.expires > self.moment.now) & (self.schemas == wanted.schema_fingerprint)
-        equal = self.masked_hashes == wanted.masked_hash
-        asked_equally = np.zeros(len(live), bool)
-        asked_equally[self.plan_of[equal]] = True
-        exact = bool((live & asked_equally).any())
-        rows = np.flatnonzero((live & asked_equally if exact else live)[self.plan_of])
-        if not rows.size:
-            return []
-        similarity = self._similarities(wanted.embedding, rows)
-        of_plan = np.full(len(live), -np.inf, np.float32)
-        np.maximum.at(of_plan, self.plan_of[rows], similarity)
-        best = self._best(of_plan, wanted.top_k)
-        is_best = np.zeros(len(live), bool)
-        is_best[best] = True
-        few = np.flatnonzero(is_best[self.plan_of[rows]])
-        rows, similarity = rows[few], similarity[few]
-        order = np.lexsort((self.key_ids[rows], -similarity, ~equal[rows]))
-        rows, similarity = rows[order], similarity[order]
-        return [self._choice(plan, rows, similarity, wanted.keys_per_plan) for plan in best]
+        equal = np.flatnonzero(self.masked_hashes == wanted.masked_hash)
+        asked = unit_rows(wanted.embedding[np.newaxis])[0, : self.vectors.shape[1]]
+        near = np.unique(np.searchsorted(self.starts, equal, side="right") - 1)
+        near = near[live[near]]
+        if near.size:
+            nearness = np.array([self._similarities(place, asked).max() for place in near])
+        else:
+            near = np.flatnonzero(live)
+            if not near.size:
+                return []
+            # vecdot keeps to this thread; a matrix product's own threads cost milliseconds where the machine is shared.
+            every = np.vecdot(self.vectors[: len(self)], asked)
+            nearness = np.maximum.reduceat(every, self.starts)[near]
+        best = self._best(near, nearness, wanted.top_k)
+        return [self._choice(place, asked, equal, wanted.keys_per_plan) for place in best]
 
-    def _similarities(self, embedding: Floats, rows: NDArray[np.intp]) -> Floats:
-        # vecdot keeps to this thread; the matrix product's own threads cost milliseconds where the machine is shared.
-        asked = unit_rows(embedding[np.newaxis])[0, : self.vectors.shape[1]]
-        if len(rows) * 2 < len(self):
-            few: Floats = np.vecdot(self.vectors[rows], asked)
-            return few
-        every: Floats = np.vecdot(self.vectors[: len(self)], asked)
-        return every if len(rows) == len(self) else every[rows]
+    def _rows(self, place: int) -> slice:
+        """The keys of a plan."""
+        return slice(self.starts[place], self.starts[place + 1] if place + 1 < len(self.starts) else len(self))
 
-    def _best(self, of_plan: Floats, top_k: int) -> NDArray[np.intp]:
-        """The places of the best plans; equally good ones by id, as the statement has them."""
-        near = np.flatnonzero(np.isfinite(of_plan))
+    def _similarities(self, place: int, asked: Floats) -> Floats:
+        similarities: Floats = np.vecdot(self.vectors[self._rows(place)], asked)
+        return similarities
+
+    def _best(self, near: NDArray[np.intp], nearness: Floats, top_k: int) -> list[int]:
+        """The places of the nearest plans; of equally near ones by id, as the statement has them."""
         if len(near) > top_k:
-            near = near[of_plan[near] >= np.partition(of_plan[near], -top_k)[-top_k]]
-        best: NDArray[np.intp] = near[np.lexsort((self.plan_ids[near], -of_plan[near]))][:top_k]
+            least = np.partition(nearness, -top_k)[-top_k]
+            near, nearness = near[nearness >= least], nearness[nearness >= least]
+        best: list[int] = near[np.lexsort((self.plan_ids[near], -nearness))][:top_k].tolist()
         return best
 
-    def _choice(self, plan: int, rows: NDArray[np.intp], similarity: Floats, keys_per_plan: int) -> Choice:
-        mine = np.flatnonzero(self.plan_of[rows] == plan)[:keys_per_plan]
+    def _choice(self, place: int, asked: Floats, equal: NDArray[np.intp], keys_per_plan: int) -> Choice:
+        rows = self._rows(place)
+        key_ids, similarities = self.key_ids[rows], self._similarities(place, asked)
+        is_equal = np.isin(np.arange(rows.start, rows.stop), equal)
+        order = np.lexsort((key_ids, -similarities, ~is_equal))[:keys_per_plan]
         return Choice(
-            plan_id=as_uuid(self.plan_ids[plan]),
-            keys=tuple(as_uuid(packed) for packed in self.key_ids[rows[mine]]),
-            similarities=tuple(similarity[mine].tolist()),
-            expires=self.expires[plan],
+            plan_id=as_uuid(self.plan_ids[place]),
+            keys=tuple(as_uuid(packed) for packed in key_ids[order]),
+            similarities=tuple(similarities[order].tolist()),
+            expires=self.expires[place],
         )
 
     def with_changes(self, changed: Sequence[UUID], found: Sequence[Row], moment: Moment) -> Self:
@@ -161,21 +160,20 @@ class Mirror:
         kept = self._without(changed)
         if not found:
             return replace(kept, moment=moment)
-        counts = [len(row["key_ids"]) // 16 for row in found]
-        places = np.repeat(np.arange(len(found), dtype=np.int32), counts) + np.int32(len(kept.plan_ids))
+        counts = np.array([len(row["key_ids"]) // 16 for row in found])
         until = [FOR_EVER if row["expires_at"] is None else microseconds(row["expires_at"]) for row in found]
         plan_ids = np.frombuffer(b"".join(row["plan_id"].bytes for row in found), "S16")
         return replace(
             kept,
             moment=moment,
             vectors=append(
-                kept.vectors, len(kept), unpack_vectors(b"".join(row["vectors"] for row in found), sum(counts))
+                kept.vectors, len(kept), unpack_vectors(b"".join(row["vectors"] for row in found), int(counts.sum()))
             ),
             key_ids=np.append(kept.key_ids, np.frombuffer(b"".join(row["key_ids"] for row in found), "S16")),
             masked_hashes=np.append(
                 kept.masked_hashes, np.frombuffer(b"".join(row["masked_hashes"] for row in found), "S32")
             ),
-            plan_of=np.append(kept.plan_of, places),
+            starts=np.append(kept.starts, len(kept) + first_of(counts)),
             plan_ids=np.append(kept.plan_ids, plan_ids),
             schemas=np.append(kept.schemas, np.array([row["schema_fingerprint"] for row in found])),
             expires=np.append(kept.expires, np.array(until, "M8[us]")),
@@ -188,20 +186,26 @@ class Mirror:
         expires = self.expires.copy()
         expires[np.isin(self.plan_ids, np.frombuffer(b"".join(plan.bytes for plan in changed), "S16"))] = GONE
         live = expires > self.moment.now
-        rows = live[self.plan_of]
+        counts = np.diff(self.starts, append=len(self))
+        rows = np.repeat(live, counts)
         if rows.sum() > len(self) * 0.75:
             return replace(self, expires=expires)
-        place = np.cumsum(live, dtype=np.int32) - np.int32(1)
         return replace(
             self,
             vectors=self.vectors[: len(self)][rows],
             key_ids=self.key_ids[rows],
             masked_hashes=self.masked_hashes[rows],
-            plan_of=place[self.plan_of[rows]],
+            starts=first_of(counts[live]),
             plan_ids=self.plan_ids[live],
             schemas=self.schemas[live],
             expires=expires[live],
         )
+
+
+def first_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where each of several runs of such lengths starts."""
+    starts: NDArray[np.int64] = np.cumsum(counts) - counts
+    return starts
 
 
 def microseconds(moment: datetime) -> np.datetime64:
