@@ -30,6 +30,8 @@ class Key(BaseModel):
     """Cosine to the question, -1 to 1; 1.0 for an exact mask."""
     exact: bool = False
     """Whether the masked texts are equal."""
+    votes: int = 1
+    """How often a planner has answered this mask with this plan."""
     roles: tuple[str | None, ...] = ()
     """For an exemplar, by ‹slot› of `masked`, in order: the parameter that it fills; or, for a slot that the plan does
     not bind because the value is part of its meaning, `=` and a fingerprint of that value, which has to be said again;
@@ -51,8 +53,12 @@ class Decision(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     hit: Candidate | None
+    grey: Candidate | None = None
+    """The best candidate where nothing but its probability speaks against it: a judge may decide."""
     score: float
     """Of the best candidate, 0 to 1; 0 without one."""
+    scores: dict[str, float] = {}
+    """By id of a plan, the same of every candidate."""
     doors: tuple[Door, ...]
     """Of the candidate that was served, or else of the one that came closest."""
 
@@ -61,6 +67,19 @@ LabelVerdict = Literal["same", "different"]
 """Whether a plan means a question."""
 LabelOrigin = Literal["miss", "audit"]
 """What showed it: the plan that was made on a miss, or one that was made to check a would-be hit."""
+
+
+class LabelledScore(BaseModel):
+    """What the hit decision thought of a plan, and what showed itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    score: float
+    """The verifier's probability of the best candidate, 0 to 1."""
+    judge: float | None = None
+    """The judge's, if it was asked."""
+    same: bool
+    origin: LabelOrigin
 
 
 class VerdictCounts(BaseModel):

@@ -48,6 +48,7 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(lemma_of(part) for part in re.findall(r"[a-z]+", spaced.lower()))
 
 
+@lru_cache(maxsize=20_000)
 def read_tokens(masked: str) -> tuple[Token, ...]:
     """Tokens of a masked question, in order."""
     words: list[tuple[str, str | None]] = []

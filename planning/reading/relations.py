@@ -99,7 +99,8 @@ def _is_polite(tokens: Sequence[Token], at: int) -> bool:
     if word == "me":
         return before in _REQUESTS
     return following in ("want", "need", "would", "'d", "like", "see", "am", "'m", "wonder", "was") or (
-        before in ("can", "could", "may", "do", "should") and following in ("see", "get", "have", "know", "find", "take")
+        before in ("can", "could", "may", "do", "should")
+        and following in ("see", "get", "have", "know", "find", "take")
     )
 
 

@@ -56,7 +56,9 @@ def role_of(tokens: Sequence[Token], at: int) -> SlotRole:
     """Read the few words in front of a slot, and the one behind it."""
     direction, cue, preposition = _in_front(tokens, at)
     beside = (_label_at(tokens, at - 1), _label_at(tokens, at + 1))
-    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue, preposition, beside, relation_of(tokens, at))
+    return SlotRole(
+        tokens[at].label or "", direction or _behind(tokens, at), cue, preposition, beside, relation_of(tokens, at)
+    )
 
 
 def _label_at(tokens: Sequence[Token], at: int) -> str:
