@@ -64,7 +64,8 @@ def aligned(text: str) -> str:
 
 def cells(row: str) -> list[str]:
     """The cells of a row of a Markdown table, as plain text."""
-    return [cell.strip().replace("\\|", "|") for cell in CELL_BORDER.split(row.strip())[1:-1]]
+    found = [cell.strip().replace("\\|", "|") for cell in CELL_BORDER.split(row.strip().removeprefix("|"))]
+    return found if found[-1] else found[:-1]
 
 
 def columns(rows: list[list[str]]) -> list[str]:
