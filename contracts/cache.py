@@ -31,9 +31,9 @@ class Key(BaseModel):
     exact: bool = False
     """Whether the masked texts are equal."""
     roles: tuple[str | None, ...] = ()
-    """For an exemplar, by ‹slot› of `masked`, in order: the parameter that it fills; or, for a slot that the plan does not
-    bind because the value is part of its meaning, `=` and a fingerprint of that value, which has to be said again; None
-    where it is only known that there is such a value."""
+    """For an exemplar, by ‹slot› of `masked`, in order: the parameter that it fills; or, for a slot that the plan does
+    not bind because the value is part of its meaning, `=` and a fingerprint of that value, which has to be said again;
+    None where it is only known that there is such a value."""
 
 
 class Candidate(BaseModel):

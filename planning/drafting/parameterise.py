@@ -109,7 +109,7 @@ def _first_values(
 
 
 def exemplar_roles(plan: Plan, question: MaskedQuestion, values: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """Which parameter each slot fills, given the values that ran; a said constant for one that the plan does not bind."""
+    """Which parameter each slot fills, given the values that ran; or the constant that it says."""
     binding = bind_slots(plan, question)
     bound = {at: name for name, slots in binding.slots.items() for at in slots}
     roles: list[str | None] = []

@@ -1,8 +1,8 @@
 """Put the slots of a stored question and of a new one onto each other: which of the new values plays which role.
 
-Only slots of one label compete. Each pairing costs what differs around the two slots (direction, preposition, the noun in
-front, a slot right beside it, the order); the cheapest assignment is taken if no other one that would fill the parameters
-differently comes near it. Parameters that a query treats alike ("A and B") may swap.
+Only slots of one label compete. Each pairing costs what differs around the two slots (direction, preposition, the noun
+in front, a slot right beside it, the order); the cheapest assignment is taken if no other one that would fill the
+parameters differently comes near it. Parameters that a query treats alike ("A and B") may swap.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Values that a question says and a plan does not bind: part of what the plan means, so they must be said again.
 
-A stored key holds no value of any question. Of such a value it keeps a fingerprint, `=` and a few hexadecimal digits, in
-the place of the parameter that the slot would fill: enough to see whether another question says the same.
+A stored key holds no value of any question. Of such a value it keeps a fingerprint, `=` and a few hexadecimal digits,
+in the place of the parameter that the slot would fill: enough to see whether another question says the same.
 """
 
 import hashlib

@@ -19,7 +19,7 @@ from qkva.planning.filling.said_constants import said_constant
 from qkva.planning.masking.mask import mask_question
 from qkva.planning.masking.value_index import ValueIndex
 
-HOLE = re.compile(r"\{([a-z_][a-z0-9_]*)\}|‹([^‹›]+)›")
+HOLE = re.compile(r"\{([a-z_][a-z0-9_]*)\}|‹([^‹›]+?)(?: (=[0-9a-f]{12}))?›")
 TRIES = 12
 """Values of a column that are tried until one is recognised as that column's; most are at the first."""
 MONTH, DAY = "May 2026", "2026-05-03"
@@ -43,6 +43,8 @@ class Hole:
     """None for a literal `‹label›`, a value that the plan does not bind."""
     label: str = ""
     """Of a literal one."""
+    constant: str | None = None
+    """The fingerprint of a literal one's value, if it was written: `‹label =0123456789ab›`."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,10 @@ def read_written(
 
 
 def hole_of(found: re.Match[str], plan: Plan) -> Hole:
-    """A `{param}` or a `‹label›`."""
+    """A `{param}`, a `‹label›` or a `‹label =fingerprint›`."""
     if found[1]:
         return Hole(found.start(), found.end(), plan.param(found[1]))
-    return Hole(found.start(), found.end(), None, found[2])
+    return Hole(found.start(), found.end(), None, found[2], found[3])
 
 
 def samples_for(hole: Hole, question: str, description: SourceDescription) -> Iterator[str]:
@@ -170,7 +172,7 @@ def by_hand(question: str, plan: Plan, holes: Sequence[Hole], *, values: ValueIn
 
     def put_label(found: re.Match[str]) -> str:
         hole = by_word.get(found[0])
-        roles.append(next(other, None) if hole is None else hole.param.name if hole.param else None)
+        roles.append(next(other, None) if hole is None else hole.param.name if hole.param else hole.constant)
         return found[0] if hole is None else f"‹{label_of(hole)}›"
 
     labelled = re.sub(rf"‹[^‹›]*›|{STAND_IN}[a-z]", put_label, masked.masked)

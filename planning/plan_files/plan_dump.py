@@ -74,11 +74,13 @@ def draft_of(stored: StoredPlan) -> PlanDraft:
 
 
 def unmask(masked: str, roles: tuple[str | None, ...]) -> str:
-    """ "orders of ‹customers.name›" with the role `customer` → "orders of {customer}"."""
+    """ "orders of ‹customers.name›" with the role `customer` → "orders of {customer}"; a constant keeps its print."""
     remaining = iter(roles)
 
     def name_slot(found: re.Match[str]) -> str:
         role = next(remaining, None)
-        return found[0] if is_constant_role(role) else f"{{{role}}}"
+        if role is None:
+            return found[0]
+        return f"‹{found[1]} {role}›" if is_constant_role(role) else f"{{{role}}}"
 
     return SLOT.sub(name_slot, masked)
