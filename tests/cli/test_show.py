@@ -4,8 +4,9 @@ from qkva.cli.show import aligned
 
 
 def test_each_table_gets_its_own_columns():
-    text = "shop:\n\n| | id |\n|---|---|\n| [1] | 7 |\n\nissues:\n\n| | key | status |\n|---|---|---|\n| [2] | OPS-10 | Done |"
-    assert aligned(text).splitlines() == [
+    shop = "shop:\n\n| | id |\n|---|---|\n| [1] | 7 |"
+    issues = "issues:\n\n| | key | status |\n|---|---|---|\n| [2] | OPS-10 | Done |"
+    assert aligned(f"{shop}\n\n{issues}").splitlines() == [
         "shop:",
         "",
         "     id",
