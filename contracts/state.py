@@ -15,7 +15,7 @@ from langgraph.graph.message import add_messages
 from pydantic import BaseModel, ConfigDict, Field
 
 from qkva.contracts.result import AskResult
-from qkva.contracts.source import QueryResult
+from qkva.contracts.source import SourceResult
 
 Messages = Annotated[list[AnyMessage], add_messages]
 
@@ -103,8 +103,11 @@ class AskState:
     """Whether a new plan waits for a person."""
     params: dict[str, Any] = field(default_factory=dict)
     """The values that are bound."""
+    also: list[dict[str, Any]] = field(default_factory=list)
+    """Hits of further sources, best first: source, plan, doors; plan_keys until they are filled, then params,
+    then records. They run beside `plan`, and their records are merged with its records. Empty on a miss."""
     records: dict[str, Any] = field(default_factory=dict)
-    """A RecordsView: count, truncated, first rows."""
+    """A RecordsView over all sources: count, truncated, first rows of each."""
 
     answer: str | None = None
     citations: list[dict[str, Any]] = field(default_factory=list)
@@ -119,5 +122,5 @@ class AskState:
     """The planning that this turn leads and others may wait for."""
     embeddings: Annotated[dict[str, list[float]] | None, UntrackedValue] = None
     """The vector of the masked question by source."""
-    result: Annotated[QueryResult | None, UntrackedValue] = None
-    """All that the live query returned."""
+    results: Annotated[list[SourceResult] | None, UntrackedValue] = None
+    """All that the live queries returned, merged: by source, best first."""

@@ -8,7 +8,7 @@ from qkva.contracts.cache import Candidate, Door, NewKey
 from qkva.contracts.errors import StoreUnavailable
 from qkva.contracts.plan import Plan, StoredPlan
 from qkva.contracts.question import MaskedQuestion
-from qkva.contracts.source import QueryResult
+from qkva.contracts.source import QueryResult, SourceResult
 from qkva.contracts.state import AskState
 from qkva.evals.questions import SOURCE
 from qkva.nodes.ask.build_plan import made, without_values
@@ -95,8 +95,12 @@ class Product:
         state = replace(looked.state, source=SOURCE, strategy=plan.strategy.value, cache="miss")
         state = replace(state, **await made(plan, dict(values), self._runtime))
         state = replace(state, **await fill_params(state, self._runtime))
-        state = replace(state, status="answered", result=QueryResult(records=()), warnings=[])
+        state = replace(state, status="answered", results=[NOTHING_FOUND], warnings=[])
         require_cache(replace(state, **await write_back(state, self._runtime)))
+
+
+NOTHING_FOUND = SourceResult(source=SOURCE, about="", result=QueryResult(records=()))
+"""A run as write_back needs it: not cut, and without records, which it does not read."""
 
 
 def require_cache(state: AskState) -> None:

@@ -1,7 +1,8 @@
 """Find a cached plan that means the question.
 
 Reads: masks, embeddings, excluded_plans.
-Writes: candidates, doors, cache; on a hit also source, strategy, plan, plan_keys, masked_question, slots.
+Writes: candidates, doors, cache; on a hit also source, strategy, plan, plan_keys, masked_question, slots, and in `also`
+what further sources hit.
 """
 
 from typing import Any
@@ -15,11 +16,11 @@ from qkva.planning.decision.decide import HitPolicy, decide
 
 
 async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """Ask the cache of each source; the best plan that passed every door is served."""
+    """Ask the cache of each source; each source's plan that passed all of its own doors is served, the best first."""
     if state.embeddings is None:
         return {"cache": "unavailable"}
     seen: list[tuple[Candidate, Decision]] = []
-    best: tuple[MaskedQuestion, Decision] | None = None
+    decided: list[tuple[MaskedQuestion, Decision]] = []
     for name, dump in state.masks.items():
         question = MaskedQuestion.model_validate(dump)
         try:
@@ -29,16 +30,16 @@ async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         description = (await runtime.services.sources.ready(name)).description
         decision = decide(question, candidates, policy=policy_of(runtime), description=description)
         seen += [(candidate, decision) for candidate in candidates]
-        if best is None or rank(decision) > rank(best[1]):
-            best = (question, decision)
+        decided.append((question, decision))
     found = {"candidates": [describe(candidate, decision) for candidate, decision in seen]}
-    if best is None:
+    if not decided:
         return {**found, "cache": "miss"}
-    question, decision = best
+    (question, decision), *others = sorted(decided, key=lambda pair: rank(pair[1]), reverse=True)
     doors = [door.model_dump(mode="json") for door in decision.doors]
     if decision.hit is None:
         return {**found, "doors": doors, "cache": "miss"}
-    return {**found, "doors": doors, "cache": "hit", **served(question, decision.hit)}
+    also = [further(other) for _, other in others if other.hit is not None]
+    return {**found, "doors": doors, "cache": "hit", **served(question, decision.hit), "also": also}
 
 
 async def find(question: MaskedQuestion, embedding: list[float], runtime: AskRuntime) -> list[Candidate]:
@@ -96,4 +97,15 @@ def served(question: MaskedQuestion, hit: Candidate) -> dict[str, Any]:
         "plan_keys": [key.model_dump(mode="json") for key in hit.keys],
         "masked_question": question.masked,
         "slots": [slot.model_dump(mode="json") for slot in question.slots],
+    }
+
+
+def further(decision: Decision) -> dict[str, Any]:
+    """A hit of another source, as `also` has it."""
+    assert decision.hit is not None
+    return {
+        "source": decision.hit.plan.source,
+        "plan": decision.hit.plan.model_dump(mode="json"),
+        "plan_keys": [key.model_dump(mode="json") for key in decision.hit.keys],
+        "doors": [door.model_dump(mode="json") for door in decision.doors],
     }

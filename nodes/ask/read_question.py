@@ -37,6 +37,7 @@ NEW_TURN: dict[str, Any] = {
     "review": False,
     "planned_values": {},
     "params": {},
+    "also": [],
     "records": {},
     "answer": None,
     "citations": [],
@@ -44,7 +45,7 @@ NEW_TURN: dict[str, Any] = {
     "error": None,
     "flight": None,
     "embeddings": None,
-    "result": None,
+    "results": None,
 }
 
 

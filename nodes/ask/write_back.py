@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, status, result, params, masks, candidates.
+Reads: plan, also, plan_is_new, cache, status, results, params, masks, candidates.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -18,8 +18,9 @@ from qkva.planning.drafting.parameterise import exemplar_roles
 
 
 async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """A hit counts one use; a new plan is stored if it is admitted. A cache that is down costs a warning, no answer.
+    """A hit counts one use of each plan that ran; a new plan is stored if it is admitted.
 
+    A cache that is down costs a warning, no answer.
     A plan that another caller made is stored here only if that caller could not, and labels nothing.
     """
     if state.plan is None:
@@ -27,7 +28,8 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     plan = Plan.model_validate(state.plan)
     try:
         if state.cache == "hit" and plan.id is not None:
-            await runtime.services.plans.record_hit(runtime.tenant_id, plan.id)
+            for served in (state.plan, *(hit["plan"] for hit in state.also)):
+                await runtime.services.plans.record_hit(runtime.tenant_id, served["id"])
             return {}
         refusal = not_admitted(state, plan)
         if refusal:
@@ -46,9 +48,9 @@ def not_admitted(state: AskState, plan: Plan) -> str | None:
     """Why a plan may not be stored, or None."""
     if not (state.plan_is_new or state.cache == "coalesced") or plan.status is PlanStatus.FALLBACK:
         return "it is a fallback"
-    if state.status != "answered" or state.result is None:
+    if state.status != "answered" or not state.results:
         return "its run gave no answer"
-    if state.result.truncated:
+    if state.results[0].result.truncated:
         return "its result was cut at the row limit"
     return None
 
@@ -73,7 +75,7 @@ async def store(plan: Plan, state: AskState, runtime: AskRuntime) -> StoredPlan:
         plan=plan,
         canonical=canonical_form(plan),
         schema_fingerprint=source.description.fingerprint,
-        dependency_ids=state.result.dependency_ids if state.result else (),
+        dependency_ids=state.results[0].result.dependency_ids if state.results else (),
         model=services.chat.planner.name if services.chat else None,
         prompt=fingerprint("build_plan"),
     )
