@@ -55,6 +55,8 @@ class Decision(BaseModel):
     """Of the best candidate, 0 to 1; 0 without one."""
     doors: tuple[Door, ...]
     """Of the candidate that was served, or else of the one that came closest."""
+    grey: Candidate | None = None
+    """Without a hit, the best candidate if nothing speaks against it but too low a probability: a judge may tell."""
 
 
 LabelVerdict = Literal["same", "different"]
@@ -79,6 +81,31 @@ class LabelCounts(BaseModel):
 
     miss: VerdictCounts = VerdictCounts()
     audit: VerdictCounts = VerdictCounts()
+
+
+class LabelledScore(BaseModel):
+    """What the hit decision and the judge had thought of a plan, and whether it did mean the question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    score: float
+    judge: float | None
+    """The judge's probability, 0 to 1; None if it was not asked."""
+    same: bool
+    origin: str
+    """A LabelOrigin, or a word of an older version."""
+    judged_by: str = ""
+    """Which judge: probabilities of two models, or of two ways of asking, do not compare."""
+
+
+class HitCounts(BaseModel):
+    """Hits of the live plans of one tenant and source."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judged: int = 0
+    """Served because the judge said so."""
+    other: int = 0
 
 
 class NewKey(BaseModel):
