@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, status, result, params, masks, candidates.
+Reads: plan, plan_is_new, cache, status, result, params, masks, candidates, grey.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -27,7 +27,8 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     plan = Plan.model_validate(state.plan)
     try:
         if state.cache == "hit" and plan.id is not None:
-            await runtime.services.plans.record_hit(runtime.tenant_id, plan.id)
+            judged = bool(judgement_of(state, plan.id))
+            await runtime.services.plans.record_hit(runtime.tenant_id, plan.id, judged=judged)
             return {}
         refusal = not_admitted(state, plan)
         if refusal:
@@ -114,4 +115,13 @@ async def add_labels(stored: StoredPlan, state: AskState, runtime: AskRuntime) -
                 source_of_label="miss",
                 key_masked=candidate["nearest_key"],
                 embedder=runtime.services.embedder.fingerprint,
+                **judgement_of(state, candidate["plan_id"]),
             )
+
+
+def judgement_of(state: AskState, plan_id: str) -> dict[str, Any]:
+    """What the judge said of this plan, as `add_label` takes it; nothing for a plan that it was not asked about."""
+    grey = state.grey or {}
+    if "judge" not in grey or grey["plan"]["id"] != plan_id:
+        return {}
+    return {"judge": grey["judge"], "judged_by": grey["judged_by"]}

@@ -44,6 +44,9 @@ class HitPolicy:
     """Error budget; 0 lets only equal masks and equal canonical keys pass."""
 
 
+GREY_DOORS: frozenset[str] = frozenset()
+"""A candidate that only these doors keep from being served is one for a judge."""
+
 DOOR_NAMES = ("mask", "guards", "words", "slots", "constants", "plan")
 
 
@@ -78,7 +81,13 @@ def decide(
     best = max(verdicts, key=lambda verdict: (verdict.passed, verdict.score))
     doors = (*best.doors, margin_door(best, verdicts))
     served = best.passed and doors[-1].verdict != "shut"
-    return Decision(hit=_by_its_key(best) if served else None, score=best.score, doors=doors)
+    grey = not served and {door.name for door in doors if door.verdict == "shut"} <= GREY_DOORS
+    return Decision(
+        hit=_by_its_key(best) if served else None,
+        score=best.score,
+        doors=doors,
+        grey=_by_its_key(best) if grey else None,
+    )
 
 
 def _by_its_key(verdict: Verdict) -> Candidate:

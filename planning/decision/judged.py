@@ -1,4 +1,4 @@
-"""May a plan be served because a judge says that it means the question? As its own labels have earned it, and no sooner."""
+"""May a plan be served because a judge says that it means the question? As its own labels have earned it, no sooner."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -59,7 +59,7 @@ def own_budget(budget: float, labels: int, hits: HitCounts) -> float:
 
 
 def _within(wrong: int, of: int, budget: float) -> bool:
-    """Whether the upper bound of the wrong share is within the budget: with more than that, so few would be unlikely."""
+    """Whether the upper bound of the wrong share is within the budget: of more than that, so few would be unlikely."""
     if wrong > of * budget or budget <= 0:
         return False
     return at_most(wrong, of, budget) <= 1 - CONFIDENCE or budget >= 1
