@@ -30,6 +30,11 @@ class Tally:
     planner_calls: int
     audits: int
     """Hits that were planned all the same; the cache makes none."""
+    judge_calls: int
+    """Calls that the judge would cost, those included that the bench answers from memory; 0 without a judge."""
+    judged_hits: int
+    """Hits that the judge let through."""
+    judged_wrong_hits: int
     filled: int
     """Right hits, whose parameters are looked at."""
     filled_exact: int
@@ -86,6 +91,9 @@ def tally(turns: Sequence[Turn], meaning_of: Mapping[str, int], indexed: frozens
         wrong_rate_high=round(high, 5),
         planner_calls=questions - len(hits),
         audits=0,
+        judge_calls=sum(turn.looked.judge_calls for turn in turns),
+        judged_hits=sum(map(by_judge, hits)),
+        judged_wrong_hits=sum(by_judge(turn) and not turn.right for turn in hits),
         filled=len(right),
         filled_exact=exact,
         filled_exact_rate=share(exact, len(right)),
@@ -105,6 +113,11 @@ def tally(turns: Sequence[Turn], meaning_of: Mapping[str, int], indexed: frozens
         median_ms=round(median(times), 2),
         p95_ms=round(times[math.ceil(len(times) * 0.95) - 1], 2),
     )
+
+
+def by_judge(turn: Turn) -> bool:
+    """Whether the judge opened the last door."""
+    return any(door.name == "judge" and door.verdict == "open" for door in turn.looked.doors)
 
 
 def all_known(turn: Turn, indexed: frozenset[str]) -> bool:
