@@ -24,6 +24,13 @@ def plans(
     split: Annotated[
         float | None, typer.Option("--split", help="Set this fraction of the templates aside, and play the others.")
     ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="An OpenAI-compatible endpoint whose model judges what the cache cannot tell."),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="Its model there; default: JUDGE_MODEL.")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Play only so many questions.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Draw hit rate over wrong-hit rate as a PNG.")] = None,
     as_json: AsJson = False,
@@ -33,5 +40,13 @@ def plans(
     from qkva.cli import bench_commands
     from qkva.evals.run import BenchOptions
 
-    options = BenchOptions(data=data, db=db, seed=seed, policy=policy, split=split, limit=limit)
+    options = BenchOptions(
+        data=data,
+        db=db,
+        seed=seed,
+        policy=policy,
+        split=split,
+        limit=limit,
+        judge=bench_commands.judge_at(judge, judge_model),
+    )
     return bench_commands.play_plans(options, report=report, wrong_hits_to=wrong_hits, as_json=as_json)

@@ -9,6 +9,7 @@ from rich.progress import Progress
 from qkva.cli.console import line, note, notes, nothing_else_on_stdout, print_json
 from qkva.contracts.errors import ConfigError
 from qkva.evals.curve import draw_curve, require_matplotlib
+from qkva.evals.judge import JudgeAt
 from qkva.evals.report import figures, sentences, wrong_hits
 from qkva.evals.run import BenchOptions, BenchRun, run_bench
 from qkva.settings import load_settings
@@ -36,6 +37,22 @@ def play_plans(options: BenchOptions, *, report: Path | None, wrong_hits_to: Pat
     for name, figure in figures(run.tally):
         line(f"{name:{WIDTH}}{figure}")
     return 0
+
+
+def judge_at(url: str | None, model: str | None) -> JudgeAt | None:
+    """The judge of a run, with the key and the patience of the settings. Raises ConfigError."""
+    if url is None:
+        if model is not None:
+            raise ConfigError("--judge-model names the model of a judge: give its endpoint with --judge.")
+        return None
+    settings = load_settings()
+    return JudgeAt(
+        url=url,
+        model=model or settings.judge_model or settings.router_model or settings.llm_model,
+        api_key=settings.llm_api_key,
+        timeout=settings.llm_timeout_sec,
+        max_retries=settings.llm_max_retries,
+    )
 
 
 def run_with_progress(options: BenchOptions) -> BenchRun:

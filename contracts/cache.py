@@ -69,19 +69,6 @@ LabelOrigin = Literal["miss", "audit"]
 """What showed it: the plan that was made on a miss, or one that was made to check a would-be hit."""
 
 
-class LabelledScore(BaseModel):
-    """What the hit decision thought of a plan, and what showed itself."""
-
-    model_config = ConfigDict(frozen=True)
-
-    score: float
-    """The verifier's probability of the best candidate, 0 to 1."""
-    judge: float | None = None
-    """The judge's, if it was asked."""
-    same: bool
-    origin: LabelOrigin
-
-
 class VerdictCounts(BaseModel):
     """Labels by verdict."""
 
@@ -98,6 +85,31 @@ class LabelCounts(BaseModel):
 
     miss: VerdictCounts = VerdictCounts()
     audit: VerdictCounts = VerdictCounts()
+
+
+class LabelledScore(BaseModel):
+    """What the hit decision and the judge had thought of a plan, and whether it did mean the question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    score: float
+    judge: float | None
+    """The judge's probability, 0 to 1; None if it was not asked."""
+    same: bool
+    origin: str
+    """A LabelOrigin, or a word of an older version."""
+    judged_by: str = ""
+    """Which judge: probabilities of two models, or of two ways of asking, do not compare."""
+
+
+class HitCounts(BaseModel):
+    """Hits of the live plans of one tenant and source."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judged: int = 0
+    """Served because the judge said so."""
+    other: int = 0
 
 
 class NewKey(BaseModel):

@@ -87,6 +87,9 @@ class AskState:
     """Cached plans that turned out not to fit this question."""
     cache: str | None = None
     """A CacheOutcome."""
+    grey: dict[str, Any] | None = None
+    """A cached plan that only a judge can tell to mean the question: as a hit would be handed on, with its score, and
+    once it is judged the probability and by whom. None where there is none, or nobody to judge it."""
 
     strategy: str | None = None
     source: str | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
+from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.plan import PlanStatus, StoredPlan
 
 
@@ -48,8 +48,12 @@ class PlanStore(Protocol):
         """Add keys that the plan does not have yet; returns how many were new."""
         ...
 
-    async def record_hit(self, tenant_id: str, plan_id: str) -> None:
-        """Count one use."""
+    async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
+        """Count one use; `judged` if it took the judge to serve it."""
+        ...
+
+    async def hit_counts(self, tenant_id: str, *, source: str) -> HitCounts:
+        """How many hits the source's stored plans have had."""
         ...
 
     async def get_plan(self, tenant_id: str, plan_id: str) -> StoredPlan | None:
@@ -82,16 +86,23 @@ class PlanStore(Protocol):
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
+        judge: float | None = None,
+        judged_by: str = "",
     ) -> bool:
         """Keep whether the plan means the masked question; False for an unknown plan.
 
-        `key_masked` is the plan's nearest key, `similarity` its cosine by `embedder`, `score` the hit decision's.
+        `key_masked` is the plan's nearest key, `similarity` its cosine by `embedder`, `score` the hit decision's,
+        `judge` the probability that the judge `judged_by` gave it. Without one, what a judge said before is kept.
         The newest label of a plan, mask, embedder and origin replaces the one before, so that no pair counts twice.
         """
         ...
 
     async def label_counts(self, tenant_id: str, *, source: str) -> LabelCounts:
         """How many labels the tenant's source has."""
+        ...
+
+    async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
+        """The newest labels of the tenant's source by this embedder, newest first, at most 4,000."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What the product's nodes need, with a database that lives as long as the run, and no model."""
+"""What the product's nodes need, with a database that lives as long as the run, and no model but a judge."""
 
 import asyncio
 import uuid
@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from qkva.contracts.models import ChatModels
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.evals.questions import SOURCE
@@ -49,7 +50,9 @@ class DescribedSource:
 
 
 @asynccontextmanager
-async def open_runtime(folder: Path, description: SourceDescription) -> AsyncIterator[AskRuntime]:
+async def open_runtime(
+    folder: Path, description: SourceDescription, chat: ChatModels | None = None
+) -> AsyncIterator[AskRuntime]:
     """The runtime of the product's nodes over a fresh plan cache. Raises StoreUnavailable."""
     async with temporary_database(folder) as database:
         embedder = LocalEmbedder()
@@ -60,7 +63,7 @@ async def open_runtime(folder: Path, description: SourceDescription) -> AsyncIte
             plans=PostgresPlanStore(database),
             sources=await asyncio.to_thread(DescribedSource, description),
             embedder=embedder,
-            chat=None,
+            chat=chat,
         )
         yield AskRuntime(
             services=services, context=AskContext(), tenant_id=TENANT, now=CLOCK, meter=CallMeter(budget=0)

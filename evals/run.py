@@ -10,6 +10,7 @@ from qkva.contracts.errors import ConfigError
 from qkva.contracts.source import SourceDescription
 from qkva.evals.bench_services import open_runtime
 from qkva.evals.execution import execute
+from qkva.evals.judge import JudgeAt, open_judge
 from qkva.evals.players import POLICIES
 from qkva.evals.questions import Asked, Template, all_questions, meanings, read_templates, without_duplicates
 from qkva.evals.source_values import describe_database, describe_file
@@ -30,6 +31,8 @@ class BenchOptions:
     """The fraction of the templates that is set aside for training; only the others are played."""
     limit: int | None = None
     """Play only so many questions of the shuffled order."""
+    judge: JudgeAt | None = None
+    """The model that is asked where the cache alone cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Stream:
 async def run_bench(options: BenchOptions, folder: Path, progress: Callable[[int], None] = lambda _: None) -> BenchRun:
     """Play the stream on the embedded PostgreSQL in `folder`. Raises ConfigError or StoreUnavailable."""
     stream = await asyncio.to_thread(read_stream, options)
-    async with open_runtime(folder, stream.description) as runtime:
+    async with open_judge(options.judge) as chat, open_runtime(folder, stream.description, chat) as runtime:
         player = POLICIES[options.policy](runtime)
         turns = await play(stream.questions, player, stream.meaning_of, progress)
     executed = await asyncio.to_thread(execute, turns, options.db) if options.db else None
@@ -64,6 +67,8 @@ def read_stream(options: BenchOptions) -> Stream:
     """The questions to be played; the source holds the values of all of the file's. Raises ConfigError."""
     if options.policy not in POLICIES:
         raise ConfigError(f"There is no policy {options.policy!r}; the policies are {', '.join(POLICIES)}.")
+    if options.judge is not None and options.policy != "product":
+        raise ConfigError(f"The policy {options.policy} has no judge; --judge goes with the policy product.")
     if options.split is not None and not 0 <= options.split < 1:
         raise ConfigError(f"--split is {options.split:g}, but must be at least 0 and less than 1.")
     if options.db is not None and not options.db.is_file():

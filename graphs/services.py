@@ -145,6 +145,7 @@ async def open_chat(settings: Settings, stack: AsyncExitStack) -> ChatModels | N
         api_key=settings.llm_api_key,
         answerer=settings.llm_model,
         router=settings.router_model,
+        judge=settings.judge_model,
         planner=settings.planner_model,
         temperature=settings.llm_temperature,
         timeout=settings.llm_timeout_sec,
@@ -166,6 +167,7 @@ def ask_settings(settings: Settings) -> AskSettings:
         query_timeout_sec=settings.sql_query_timeout_sec,
         timezone=settings.timezone,
         max_model_calls=settings.max_model_calls,
+        judge=settings.plan_cache_judge != "off",
         review_new_plans=settings.review_new_plans,
     )
 

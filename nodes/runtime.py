@@ -53,6 +53,8 @@ class AskSettings:
     query_timeout_sec: float = 5.0
     timezone: str = "UTC"
     max_model_calls: int = 8
+    judge: bool = True
+    """Whether a judge is asked, where there is a gateway."""
     review_new_plans: bool = False
     max_question_chars: int = 4000
 

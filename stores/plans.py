@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pgvector.psycopg import HalfVector
 
-from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
+from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
 from qkva.stores.database import Connection, Database
@@ -26,6 +26,10 @@ KEYS_PER_PLAN = 8
 
 MAX_LEARNED_PLANS = 2_000
 """Of a tenant and source: at three keys each the scan takes 35 ms."""
+
+
+MAX_LABELS = 4_000
+"""That a decision is calibrated with: the newest."""
 
 
 class PostgresPlanStore:
@@ -92,11 +96,18 @@ class PostgresPlanStore:
         async with self._database.tenant_transaction(tenant_id) as connection:
             return await _add_keys(connection, tenant_id, known, keys, embedder)
 
-    async def record_hit(self, tenant_id: str, plan_id: str) -> None:
+    async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
         """Count one use."""
         known = _uuid(plan_id)
         if known is not None:
-            await self._database.execute(tenant_id, SQL["record_hit"], {"tenant_id": tenant_id, "plan_id": known})
+            values = {"tenant_id": tenant_id, "plan_id": known, "judged": judged}
+            await self._database.execute(tenant_id, SQL["record_hit"], values)
+
+    async def hit_counts(self, tenant_id: str, *, source: str) -> HitCounts:
+        """How many hits the source's stored plans have had."""
+        values = {"tenant_id": tenant_id, "source": source}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["hit_counts"], values)
+        return HitCounts.model_validate(row)
 
     async def get_plan(self, tenant_id: str, plan_id: str) -> StoredPlan | None:
         """One plan, retired ones too; an unambiguous prefix of its id is enough."""
@@ -141,6 +152,8 @@ class PostgresPlanStore:
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
+        judge: float | None = None,
+        judged_by: str = "",
     ) -> bool:
         """Keep whether the plan means the masked question, in place of what was kept; False for an unknown plan."""
         known = _uuid(plan_id)
@@ -149,6 +162,7 @@ class PostgresPlanStore:
         values = {
             "tenant_id": tenant_id, "plan_id": known, "masked": masked, "verdict": verdict, "similarity": similarity,
             "score": score, "origin": source_of_label, "key_masked": key_masked, "embedder": embedder,
+            "judge": judge, "judged_by": judged_by,
         }  # fmt: skip
         return await self._database.execute(tenant_id, SQL["add_label"], values) > 0
 
@@ -156,6 +170,12 @@ class PostgresPlanStore:
         """How many labels the tenant's source has."""
         values = {"tenant_id": tenant_id, "source": source}
         return label_counts_from_rows(await self._database.fetch_all(tenant_id, SQL["label_counts"], values))
+
+    async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
+        """The newest labels of the tenant's source by this embedder, newest first."""
+        values = {"tenant_id": tenant_id, "source": source, "embedder": embedder, "limit": MAX_LABELS}
+        rows = await self._database.fetch_all(tenant_id, SQL["label_scores"], values)
+        return [LabelledScore.model_validate(row) for row in rows]
 
     async def _list(
         self,

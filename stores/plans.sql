@@ -149,7 +149,7 @@ with unhurried as materialized (
     select set_config('synchronous_commit', 'off', true)
 )
 update qkva.plan_cache_entries
-set hits = hits + 1, last_used_at = now()
+set hits = hits + 1, judged_hits = judged_hits + %(judged)s::int, last_used_at = now()
 from unhurried
 where tenant_id = %(tenant_id)s and id = %(plan_id)s
 
@@ -176,16 +176,17 @@ where tenant_id = %(tenant_id)s and status = 'learned' and dependency_ids && %(d
 
 -- add_label --
 -- Keep what was found of a plan and a masked question; the newest finding of the pair counts.
-insert into qkva.plan_cache_labels (
-    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin
+insert into qkva.plan_cache_labels as kept (
+    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin, judge, judged_by
 )
 select e.tenant_id, e.source, e.id, %(embedder)s, %(masked)s, %(key_masked)s, %(similarity)s, %(score)s, %(verdict)s,
-    %(origin)s
+    %(origin)s, %(judge)s, %(judged_by)s
 from qkva.plan_cache_entries e
 where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
 on conflict (tenant_id, plan_id, origin, embedder, hashtextextended(masked, 0)) do update
 set key_masked = excluded.key_masked, similarity = excluded.similarity, score = excluded.score,
-    verdict = excluded.verdict, created_at = excluded.created_at
+    verdict = excluded.verdict, created_at = excluded.created_at, judge = coalesce(excluded.judge, kept.judge),
+    judged_by = case when excluded.judge is null then kept.judged_by else excluded.judged_by end
 
 -- label_counts --
 -- How many labels a source has, by what showed them and what they say.
@@ -193,3 +194,17 @@ select origin, verdict, count(*) as labels
 from qkva.plan_cache_labels
 where tenant_id = %(tenant_id)s and source = %(source)s and origin in ('miss', 'audit')
 group by origin, verdict
+
+-- label_scores --
+-- The newest labels with what the hit decision and the judge had thought.
+select score, judge, judged_by, verdict = 'same' as same, origin
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and source = %(source)s and embedder = %(embedder)s and score is not null
+order by created_at desc, id
+limit %(limit)s
+
+-- hit_counts --
+-- How often the plans of a source were served, apart by whether it took the judge.
+select coalesce(sum(judged_hits), 0)::bigint as judged, coalesce(sum(hits - judged_hits), 0)::bigint as other
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and source = %(source)s

@@ -2,7 +2,7 @@
 
 Reads: masks, embeddings, excluded_plans.
 Writes: candidates, doors, cache; on a hit also source, strategy, plan, plan_keys, masked_question, slots, and in `also`
-what further sources hit.
+what further sources hit; or grey, when only a judge can tell and there is one.
 """
 
 from typing import Any
@@ -37,7 +37,7 @@ async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     (question, decision), *others = sorted(decided, key=lambda pair: rank(pair[1]), reverse=True)
     doors = [door.model_dump(mode="json") for door in decision.doors]
     if decision.hit is None:
-        return {**found, "doors": doors, "cache": "miss"}
+        return {**found, "doors": doors, "cache": "miss", "grey": grey(question, decision, runtime)}
     also = [further(other) for _, other in others if other.hit is not None]
     return {**found, "doors": doors, "cache": "hit", **served(question, decision.hit), "also": also}
 
@@ -65,9 +65,9 @@ def policy_of(runtime: AskRuntime) -> HitPolicy:
     return HitPolicy(similarity_floor=settings.similarity_threshold, max_wrong_hits=budget)
 
 
-def rank(decision: Decision) -> tuple[bool, float]:
-    """Hits before misses, then by score."""
-    return decision.hit is not None, decision.score
+def rank(decision: Decision) -> tuple[bool, bool, float]:
+    """Hits before what a judge may open, and this before misses; then by score."""
+    return decision.hit is not None, decision.grey is not None, decision.score
 
 
 def describe(candidate: Candidate, decision: Decision) -> dict[str, Any]:
@@ -86,6 +86,16 @@ def describe(candidate: Candidate, decision: Decision) -> dict[str, Any]:
         "verdict": "served" if served_here else "not served",
         "why": why,
     }
+
+
+def grey(question: MaskedQuestion, decision: Decision, runtime: AskRuntime) -> dict[str, Any] | None:
+    """What a judge is to be asked about. A caller who allows no wrong hit would not take its word."""
+    services = runtime.services
+    if decision.grey is None or services.chat is None or not services.settings.judge:
+        return None
+    if policy_of(runtime).max_wrong_hits <= 0:
+        return None
+    return {**served(question, decision.grey), "score": decision.score}
 
 
 def served(question: MaskedQuestion, hit: Candidate) -> dict[str, Any]:

@@ -29,6 +29,7 @@ NEW_TURN: dict[str, Any] = {
     "doors": [],
     "excluded_plans": [],
     "cache": None,
+    "grey": None,
     "strategy": None,
     "source": None,
     "plan": None,

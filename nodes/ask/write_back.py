@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, also, plan_is_new, cache, status, results, params, masks, candidates.
+Reads: plan, also, plan_is_new, cache, status, results, params, masks, candidates, grey.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -29,7 +29,8 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     try:
         if state.cache == "hit" and plan.id is not None:
             for served in (state.plan, *(hit["plan"] for hit in state.also)):
-                await runtime.services.plans.record_hit(runtime.tenant_id, served["id"])
+                judged = bool(judgement_of(state, served["id"]))
+                await runtime.services.plans.record_hit(runtime.tenant_id, served["id"], judged=judged)
             return {}
         refusal = not_admitted(state, plan)
         if refusal:
@@ -116,4 +117,13 @@ async def add_labels(stored: StoredPlan, state: AskState, runtime: AskRuntime) -
                 source_of_label="miss",
                 key_masked=candidate["nearest_key"],
                 embedder=runtime.services.embedder.fingerprint,
+                **judgement_of(state, candidate["plan_id"]),
             )
+
+
+def judgement_of(state: AskState, plan_id: str) -> dict[str, Any]:
+    """What the judge said of this plan, as `add_label` takes it; nothing for a plan that it was not asked about."""
+    grey = state.grey or {}
+    if "judge" not in grey or grey["plan"]["id"] != plan_id:
+        return {}
+    return {"judge": grey["judge"], "judged_by": grey["judged_by"]}
