@@ -22,7 +22,7 @@ def plans(
     seed: Annotated[int, typer.Option("--seed", help="Decides the order of the questions.")] = 0,
     policy: Annotated[str, typer.Option("--policy", help="literal, raw, masked or product.")] = "product",
     split: Annotated[
-        float | None, typer.Option("--split", help="Set this fraction of the templates aside, and play the others.")
+        float | None, typer.Option("--split", help="Train on this fraction of the templates, and play the others.")
     ] = None,
     judge: Annotated[
         str | None,
@@ -50,3 +50,16 @@ def plans(
         judge=bench_commands.judge_at(judge, judge_model),
     )
     return bench_commands.play_plans(options, report=report, wrong_hits_to=wrong_hits, as_json=as_json)
+
+
+@app.command()
+def train(
+    data: Annotated[
+        list[Path], typer.Option("--data", help="A file of questions, JSON or a YAML domain; give several.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Where the verifier is written.")],
+) -> int:
+    """Train the verifier of the hit decision on several sets of questions, each tried by what the others taught."""
+    from qkva.cli import bench_commands
+
+    return bench_commands.train_verifier(data, out)

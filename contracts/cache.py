@@ -59,6 +59,8 @@ class Decision(BaseModel):
     """Of the best candidate, 0 to 1; 0 without one."""
     scores: dict[str, float] = {}
     """By id of a plan, the same of every candidate."""
+    decisive: str | None = None
+    """The id of the best candidate, where it was the probability that decided: what a label of it says of the verifier."""
     doors: tuple[Door, ...]
     """Of the candidate that was served, or else of the one that came closest."""
 
@@ -93,7 +95,7 @@ class LabelledScore(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     score: float
-    judge: float | None
+    judge: float | None = None
     """The judge's probability, 0 to 1; None if it was not asked."""
     same: bool
     origin: str

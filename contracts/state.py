@@ -91,6 +91,9 @@ class AskState:
     """A cached plan that only a judge can tell to mean the question: as a hit would be handed on, with its score, and
     once it is judged the probability and by whom. None where there is none, or nobody to judge it."""
 
+    audited: dict[str, Any] | None = None
+    """A hit that is planned all the same, to see whether it would have been right."""
+
     strategy: str | None = None
     source: str | None = None
     """The source that was chosen."""

@@ -48,6 +48,10 @@ class PlanStore(Protocol):
         """Add keys that the plan does not have yet; returns how many were new."""
         ...
 
+    async def remove_key(self, tenant_id: str, plan_id: str, masked: str) -> bool:
+        """Delete an exemplar that does not mean the plan; False if the plan has none of this mask."""
+        ...
+
     async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
         """Count one use; `judged` if it took the judge to serve it."""
         ...
@@ -82,7 +86,7 @@ class PlanStore(Protocol):
         masked: str,
         verdict: LabelVerdict,
         similarity: float,
-        score: float,
+        score: float | None,
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
@@ -99,6 +103,10 @@ class PlanStore(Protocol):
 
     async def label_counts(self, tenant_id: str, *, source: str) -> LabelCounts:
         """How many labels the tenant's source has."""
+        ...
+
+    async def audit_counts(self, tenant_id: str, *, plan_id: str, key_masked: str | None = None) -> tuple[int, int]:
+        """Audits that found the plan right and wrong, of all its keys or of one."""
         ...
 
     async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:

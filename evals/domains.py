@@ -1,11 +1,11 @@
 """Small question domains written for training, as YAML: templates with their wordings, and values to put into them.
 
-    tables: {book: {id: integer, title: text}}
-    values: {book.title: [Dune, …]}
-    templates:
-      - sql: SELECT b.pages FROM book AS b WHERE b.title = "book0"
-        variables: {book0: book.title, number0: [3, 5]}
-        sentences: [How many pages has book0 ?, …]
+tables: {book: {id: integer, title: text}}
+values: {book.title: [Dune, …]}
+templates:
+  - sql: SELECT b.pages FROM book AS b WHERE b.title = "book0"
+    variables: {book0: book.title, number0: [3, 5]}
+    sentences: [How many pages has book0 ?, …]
 """
 
 import random
@@ -27,7 +27,9 @@ def read_domain(path: Path, seed: int = 0) -> list[dict[str, Any]]:
     except OSError as error:
         raise ConfigError(f"The domain {path} cannot be read: {error.strerror}.") from None
     except (yaml.YAMLError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ConfigError(f"{path} is no domain of questions: it needs values and templates ({error!r:.120}).") from None
+        raise ConfigError(
+            f"{path} is no domain of questions: it needs values and templates ({error!r:.120})."
+        ) from None
 
 
 def _entry(template: dict[str, Any], values: dict[str, list[Any]], rng: random.Random) -> dict[str, Any]:

@@ -39,6 +39,8 @@ class Looked:
     doors: tuple[Door, ...] = ()
     state: Any = None
     """What the player needs to learn from the planner's answer."""
+    audited: bool = False
+    """Whether it would have been a hit, and is planned all the same."""
     judge_calls: int = 0
     """Model calls of the judge; nothing else is asked of a model."""
 
@@ -97,6 +99,7 @@ class Product:
             doors=tuple(Door.model_validate(door) for door in state.doors),
             judge_calls=sum(meter.spent.values()),
             state=state,
+            audited=state.audited is not None,
         )
 
     async def learn(self, looked: Looked, plan: Plan, values: Mapping[str, Any]) -> None:

@@ -18,7 +18,15 @@ from qkva.contracts.cache import Candidate, Key
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import SourceDescription
 from qkva.evals.domains import read_domain
-from qkva.evals.questions import SOURCE, Asked, all_questions, meanings, read_entries, read_templates, without_duplicates
+from qkva.evals.questions import (
+    SOURCE,
+    Asked,
+    all_questions,
+    meanings,
+    read_entries,
+    read_templates,
+    without_duplicates,
+)
 from qkva.evals.source_values import describe_file
 from qkva.models.embeddings import LocalEmbedder
 from qkva.planning.decision.evidence import Evidence, gather
@@ -63,7 +71,13 @@ def read_practice(path: Path, seed: int = 0, dialect: str = "mysql") -> Practice
     masked = [mask_question(asked.text, source=SOURCE, values=values, now=CLOCK) for asked in questions]
     vectors = np.array(asyncio.run(LocalEmbedder().embed([m.masked for m in masked])), np.float32)
     practice = Practice(
-        path.stem, questions, masked, vectors, [meaning_of[a.template.forms[0].canonical] for a in questions], [], description
+        path.stem,
+        questions,
+        masked,
+        vectors,
+        [meaning_of[a.template.forms[0].canonical] for a in questions],
+        [],
+        description,
     )
     for at, (asked, question) in enumerate(zip(questions, masked, strict=True)):
         plan = asked.template.forms[0].plan
@@ -118,7 +132,10 @@ class Memory:
                 )
         ordered = sorted(found.items(), key=lambda item: -max(key.similarity for key in item[1]))
         return [
-            (meaning, practice.plans[meaning].model_copy(update={"keys": tuple(sorted(keys, key=lambda k: not k.exact))}))
+            (
+                meaning,
+                practice.plans[meaning].model_copy(update={"keys": tuple(sorted(keys, key=lambda k: not k.exact))}),
+            )
             for meaning, keys in ordered
         ]
 

@@ -29,7 +29,7 @@ class Tally:
     """95 %, Clopper-Pearson."""
     planner_calls: int
     audits: int
-    """Hits that were planned all the same; the cache makes none."""
+    """Would-be hits that were planned all the same; they count as misses, and their calls as planner calls."""
     judge_calls: int
     """Calls that the judge would cost, those included that the bench answers from memory; 0 without a judge."""
     judged_hits: int
@@ -90,7 +90,7 @@ def tally(turns: Sequence[Turn], meaning_of: Mapping[str, int], indexed: frozens
         wrong_rate_low=round(low, 5),
         wrong_rate_high=round(high, 5),
         planner_calls=questions - len(hits),
-        audits=0,
+        audits=sum(turn.looked.audited for turn in turns),
         judge_calls=sum(turn.looked.judge_calls for turn in turns),
         judged_hits=sum(map(by_judge, hits)),
         judged_wrong_hits=sum(by_judge(turn) and not turn.right for turn in hits),

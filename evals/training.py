@@ -113,7 +113,9 @@ def fit(pairs: Mapping[str, Sequence[Pair]], *, hard_guards: bool) -> Verifier:
     weight = np.concatenate([np.full(len(found), len(found) ** -0.5) for found in usable.values()])
     weight *= len(weight) / weight.sum()
     if len(set(same.tolist())) < 2:
-        raise ConfigError("The questions for training need plans that are right and plans that are wrong for a question.")
+        raise ConfigError(
+            "The questions for training need plans that are right and plans that are wrong for a question."
+        )
     intercept, weights = _regress(names, rows, same, weight)
     baseline, trees = _grow(names, rows, same, weight)
     drafted = Verifier("", intercept, weights, baseline, trees, hard_guards=hard_guards)

@@ -167,6 +167,7 @@ def ask_settings(settings: Settings) -> AskSettings:
         query_timeout_sec=settings.sql_query_timeout_sec,
         timezone=settings.timezone,
         max_model_calls=settings.max_model_calls,
+        audit_share=settings.plan_cache_audit_share if settings.litellm_provider_base_url else 0.0,
         judge=settings.plan_cache_judge != "off",
         review_new_plans=settings.review_new_plans,
     )

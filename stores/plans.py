@@ -96,6 +96,14 @@ class PostgresPlanStore:
         async with self._database.tenant_transaction(tenant_id) as connection:
             return await _add_keys(connection, tenant_id, known, keys, embedder)
 
+    async def remove_key(self, tenant_id: str, plan_id: str, masked: str) -> bool:
+        """Delete an exemplar that does not mean the plan; False if the plan has none of this mask."""
+        known = _uuid(plan_id)
+        if known is None:
+            return False
+        values = {"tenant_id": tenant_id, "plan_id": known, "masked_hash": masked_hash(masked)}
+        return await self._database.execute(tenant_id, SQL["remove_key"], values) > 0
+
     async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
         """Count one use."""
         known = _uuid(plan_id)
@@ -148,7 +156,7 @@ class PostgresPlanStore:
         masked: str,
         verdict: LabelVerdict,
         similarity: float,
-        score: float,
+        score: float | None,
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
@@ -170,6 +178,15 @@ class PostgresPlanStore:
         """How many labels the tenant's source has."""
         values = {"tenant_id": tenant_id, "source": source}
         return label_counts_from_rows(await self._database.fetch_all(tenant_id, SQL["label_counts"], values))
+
+    async def audit_counts(self, tenant_id: str, *, plan_id: str, key_masked: str | None = None) -> tuple[int, int]:
+        """Audits that found the plan right and wrong, of all its keys or of one."""
+        known = _uuid(plan_id)
+        if known is None:
+            return 0, 0
+        values = {"tenant_id": tenant_id, "plan_id": known, "key_masked": key_masked}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["audit_counts"], values)
+        return row["same"], row["different"]
 
     async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
         """The newest labels of the tenant's source by this embedder, newest first."""

@@ -208,3 +208,15 @@ limit %(limit)s
 select coalesce(sum(judged_hits), 0)::bigint as judged, coalesce(sum(hits - judged_hits), 0)::bigint as other
 from qkva.plan_cache_entries
 where tenant_id = %(tenant_id)s and source = %(source)s
+
+-- audit_counts --
+-- How often audits found a plan right and wrong, of all its keys or of one.
+select count(*) filter (where verdict = 'same') as same, count(*) filter (where verdict = 'different') as different
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and origin = 'audit'
+    and (%(key_masked)s::text is null or key_masked = %(key_masked)s)
+
+-- remove_key --
+-- Delete an exemplar.
+delete from qkva.plan_cache_keys
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and kind = 'exemplar' and masked_hash = %(masked_hash)s

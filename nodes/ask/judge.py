@@ -89,10 +89,15 @@ async def ask_judge(user: str, runtime: AskRuntime) -> tuple[float, str]:
 async def is_accepted(grey: dict[str, Any], runtime: AskRuntime) -> tuple[bool, str]:
     """By what this judge was right and wrong about in this tenant and source. Raises StoreUnavailable."""
     plans, source = runtime.services.plans, grey["source"]
-    labels = await plans.label_scores(runtime.tenant_id, source, runtime.services.embedder.fingerprint)
+    labels = await plans.label_scores(runtime.tenant_id, source, scorer_of(runtime))
     hits = await plans.hit_counts(runtime.tenant_id, source=source)
     own = [label for label in labels if label.judged_by == grey["judged_by"]]
     return judge_accepts(grey["judge"], own, policy_of(runtime).max_wrong_hits, hits)
+
+
+def scorer_of(runtime: AskRuntime) -> str:
+    """Under which fingerprint labels are kept."""
+    return runtime.services.confidences.scorer(runtime.services.embedder.fingerprint)
 
 
 def shown(door: Door, state: AskState) -> dict[str, Any]:

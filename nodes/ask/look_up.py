@@ -7,7 +7,7 @@ what further sources hit; or grey, when only a judge can tell and there is one.
 
 from typing import Any
 
-from qkva.contracts.cache import Candidate, Decision
+from qkva.contracts.cache import Candidate, Decision, Door
 from qkva.contracts.errors import StoreUnavailable
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
@@ -25,10 +25,9 @@ async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         question = MaskedQuestion.model_validate(dump)
         try:
             candidates = await find(question, state.embeddings[name], runtime)
+            decision = await decided_on(question, candidates, runtime)
         except StoreUnavailable as error:
             return {"cache": "unavailable", "warnings": [f"The plan cache was not searched: {error.message}"]}
-        description = (await runtime.services.sources.ready(name)).description
-        decision = decide(question, candidates, policy=policy_of(runtime), description=description)
         seen += [(candidate, decision) for candidate in candidates]
         decided.append((question, decision))
     found = {"candidates": [describe(candidate, decision) for candidate, decision in seen]}
@@ -38,6 +37,10 @@ async def look_up(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     doors = [door.model_dump(mode="json") for door in decision.doors]
     if decision.hit is None:
         return {**found, "doors": doors, "cache": "miss", "grey": grey(question, decision, runtime)}
+    if wants_audit(state, decision, runtime):
+        door = Door(name="audit", verdict="shut", why="to be checked: it is planned all the same")
+        checked = [*doors, door.model_dump(mode="json")]
+        return {**found, "doors": checked, "cache": "miss", "audited": audited(decision)}
     also = [further(other) for _, other in others if other.hit is not None]
     return {**found, "doors": doors, "cache": "hit", **served(question, decision.hit), "also": also}
 
@@ -55,6 +58,37 @@ async def find(question: MaskedQuestion, embedding: list[float], runtime: AskRun
         schema_fingerprint=ready.description.fingerprint,
         top_k=runtime.context.top_k or services.settings.top_k,
     )
+
+
+async def decided_on(question: MaskedQuestion, candidates: list[Candidate], runtime: AskRuntime) -> Decision:
+    """The hit decision, as the source's own labels have it. Raises StoreUnavailable."""
+    services = runtime.services
+    description = (await services.sources.ready(question.source)).description
+    confidence = await services.confidences.of(
+        runtime.tenant_id, question.source, plans=services.plans, embedder=services.embedder.fingerprint
+    )
+    return decide(question, candidates, policy=policy_of(runtime), description=description, confidence=confidence)
+
+
+def wants_audit(state: AskState, decision: Decision, runtime: AskRuntime) -> bool:
+    """Whether this hit is planned all the same. A plan that did not fit has been replaced once: that is enough."""
+    assert decision.hit is not None
+    services = runtime.services
+    share = services.settings.audit_share
+    return not state.excluded_plans and services.confidences.wants_audit(
+        runtime.tenant_id, decision.hit.plan.source, share
+    )
+
+
+def audited(decision: Decision) -> dict[str, Any]:
+    """What would have been served, as write_back needs it to label it."""
+    assert decision.hit is not None
+    return {
+        "plan_id": decision.hit.plan.id,
+        "source": decision.hit.plan.source,
+        "key": decision.hit.keys[0].masked,
+        "status": decision.hit.plan.status.value,
+    }
 
 
 def policy_of(runtime: AskRuntime) -> HitPolicy:
@@ -82,7 +116,8 @@ def describe(candidate: Candidate, decision: Decision) -> dict[str, Any]:
         "status": candidate.plan.status.value,
         "nearest_key": candidate.keys[0].masked,
         "similarity": round(candidate.keys[0].similarity, 4),
-        "score": round(decision.score, 4),
+        "score": round(decision.scores.get(str(candidate.plan.id), 0.0), 4),
+        "decisive": str(candidate.plan.id) == decision.decisive,
         "verdict": "served" if served_here else "not served",
         "why": why,
     }

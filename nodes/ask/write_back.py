@@ -11,6 +11,7 @@ from qkva.contracts.errors import ModelError, StoreUnavailable
 from qkva.contracts.plan import Plan, PlanStatus, StoredPlan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
+from qkva.nodes.labelling import add_labels, judgement_of
 from qkva.nodes.prompts import fingerprint
 from qkva.nodes.runtime import AskRuntime
 from qkva.planning.drafting.canonical import canonical_form
@@ -97,33 +98,3 @@ async def stored_id(plan: Plan, runtime: AskRuntime) -> str | None:
         runtime.tenant_id, source=plan.source, canonical=canonical_form(plan)
     )
     return equal.plan.id if equal else None
-
-
-async def add_labels(stored: StoredPlan, state: AskState, runtime: AskRuntime) -> None:
-    """What the planner's answer says of each plan that was looked at and not served: masked text only, no value.
-
-    Plans that mean the same share one id, so equal ids are equal meanings.
-    """
-    question = MaskedQuestion.model_validate(state.masks[stored.plan.source])
-    for candidate in state.candidates:
-        if candidate["source"] == stored.plan.source:
-            await runtime.services.plans.add_label(
-                runtime.tenant_id,
-                plan_id=candidate["plan_id"],
-                masked=question.masked,
-                verdict="same" if candidate["plan_id"] == stored.plan.id else "different",
-                similarity=candidate["similarity"],
-                score=candidate["score"],
-                source_of_label="miss",
-                key_masked=candidate["nearest_key"],
-                embedder=runtime.services.embedder.fingerprint,
-                **judgement_of(state, candidate["plan_id"]),
-            )
-
-
-def judgement_of(state: AskState, plan_id: str) -> dict[str, Any]:
-    """What the judge said of this plan, as `add_label` takes it; nothing for a plan that it was not asked about."""
-    grey = state.grey or {}
-    if "judge" not in grey or grey["plan"]["id"] != plan_id:
-        return {}
-    return {"judge": grey["judge"], "judged_by": grey["judged_by"]}

@@ -57,6 +57,11 @@ class Verdict:
         return all(door.verdict != "shut" for door in self.doors)
 
     @property
+    def asked_verifier(self) -> bool:
+        """Whether the probability is the verifier's."""
+        return self.evidence.match.kind == "similar"
+
+    @property
     def is_grey(self) -> bool:
         """Whether nothing but the probability speaks against it."""
         shut = [door.name for door in self.doors if door.verdict == "shut"]
@@ -76,7 +81,9 @@ def decide(
     `confidence` is what the source's own labels say of the verifier; without it only its training does.
     """
     confidence = confidence or shipped_confidence()
-    verdicts = [_judge(question, evidence, policy, confidence) for evidence in gather(question, candidates, description)]
+    verdicts = [
+        _judge(question, evidence, policy, confidence) for evidence in gather(question, candidates, description)
+    ]
     if not verdicts:
         return Decision(
             hit=None, score=0.0, doors=(Door(name="mask", verdict="shut", why="the cache has no plan near it"),)
@@ -90,6 +97,7 @@ def decide(
         grey=_by_its_key(best) if best.is_grey else None,
         score=best.score,
         scores=scores,
+        decisive=str(best.candidate.plan.id) if best.is_grey or (served and best.asked_verifier) else None,
         doors=doors,
     )
 

@@ -15,6 +15,7 @@ from qkva.planning.filling.binding import Binding
 from qkva.planning.reading.query_form import QueryForm
 from qkva.planning.reading.question_form import QuestionForm
 
+
 @dataclass(frozen=True)
 class KeyMatch:
     """A question beside one stored key and its plan."""
@@ -59,6 +60,8 @@ def says_the_same(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -
     if asked.key != stored.key or asked.stranded != stored.stranded or asked.moment != stored.moment:
         return False
     if asked.sequence != stored.sequence and (query.superlative is not None or query.has_subquery or query.negated):
+        return False
+    if sorted((s.label, s.relation) for s in asked.slots) != sorted((s.label, s.relation) for s in stored.slots):
         return False
     ours, theirs = asked.ask.asked, stored.ask.asked
     return bool(ours) == bool(theirs) and (not ours or likeness(ours[-1], theirs[-1]) > HEADS_ALIKE)

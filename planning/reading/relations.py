@@ -29,14 +29,17 @@ def relation_of(tokens: Sequence[Token], at: int) -> str:
     before, after = _left(tokens, at), _right(tokens, at)
     if tokens[at].label is not None and after < len(tokens) and tokens[after].word == "'s":
         return OWNER
-    if after < len(tokens) and tokens[after].word == "as":
+    neutral = before >= 0 and tokens[before].word in _NEUTRAL
+    if after < len(tokens) and tokens[after].word == "as" and not neutral:
         return SUBJECT  # "courses that need ‹course› as a prerequisite": the course is the prerequisite
     if before >= 0 and tokens[before].word in _PREPOSITIONS:
         return _PREPOSITIONS[tokens[before].word]
-    if before >= 0 and tokens[before].word in _NEUTRAL:
+    if neutral:
         return ""
     verb = _verb_behind(tokens, after)
     helper = tokens[before].word if before >= 0 else ""
+    if helper in _BE and after < len(tokens) and tokens[after].word.endswith("ing"):
+        return SOURCE
     if helper in _BE:
         return TARGET if _is_participle(tokens, after) else SUBJECT
     if helper in _DO:

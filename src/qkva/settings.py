@@ -72,6 +72,12 @@ class Settings(BaseSettings):
     )
     plan_cache_top_k: int = Field(default=5, ge=1, le=50, description="Cached plans that are looked at.")
     plan_cache_max_wrong_hits: float = Field(default=0.01, ge=0, le=1, description="Error budget of the cache.")
+    plan_cache_audit_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Share of would-be hits that are planned all the same, to check them, while the evidence is thin.",
+    )
     plan_cache_judge: Literal["auto", "on", "off"] = Field(
         default="auto",
         description="Whether a model is asked where the cache alone cannot tell; auto: if there is a gateway.",
