@@ -45,6 +45,8 @@ class Candidate(BaseModel):
 
     plan: Plan
     keys: tuple[Key, ...]
+    exemplars: int = 0
+    """How many exemplars the plan has in all, those that are not among `keys` included."""
 
 
 class Decision(BaseModel):
@@ -60,7 +62,8 @@ class Decision(BaseModel):
     scores: dict[str, float] = {}
     """By id of a plan, the same of every candidate."""
     decisive: str | None = None
-    """The id of the best candidate, where it was the probability that decided: what a label of it says of the verifier."""
+    """The id of the best candidate, where it was the probability that decided: what a label of it says of the
+    verifier."""
     doors: tuple[Door, ...]
     """Of the candidate that was served, or else of the one that came closest."""
 
@@ -124,3 +127,5 @@ class NewKey(BaseModel):
     roles: tuple[str | None, ...] = ()
     """As in Key."""
     embedding: tuple[float, ...]
+    from_file: bool = False
+    """Whether a person wrote it in a plan file: it is never crowded out, and goes when the file lets it go."""

@@ -40,12 +40,16 @@ class PlanStore(Protocol):
         """Store a plan with its keys in one transaction; the returned one has its id and times.
 
         Idempotent by `canonical`: an equal live plan gets the keys instead, and a verified one replaces a
-        learned one. `ttl_hours=None` never expires.
+        learned one. `ttl_hours=None` never expires. Where keys are from a file, they take the place of those that
+        the plan had from a file.
         """
         ...
 
     async def add_keys(self, tenant_id: str, plan_id: str, keys: Sequence[NewKey], *, embedder: str) -> int:
-        """Add keys that the plan does not have yet; returns how many were new."""
+        """Add keys that the plan does not have yet; returns how many were new and stayed.
+
+        The exemplars of a plan are bounded: of too many the one goes that is nearest to another one.
+        """
         ...
 
     async def remove_key(self, tenant_id: str, plan_id: str, masked: str) -> bool:

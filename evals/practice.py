@@ -1,7 +1,8 @@
 """Question streams without a database: what the verifier learns from.
 
 The store is a matrix in memory; what it finds, and what is made of it, is what the product's own look-up and evidence
-make. Some questions are not stored, and some look for a plan that is hidden from them: then its neighbours must be refused.
+make. Some questions are not stored, and some look for a plan that is hidden from them: then its neighbours must be
+refused.
 """
 
 import asyncio

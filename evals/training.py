@@ -53,7 +53,8 @@ def train(paths: Sequence[Path], progress: Progress = lambda _: None) -> Trained
 
 
 def train_on_part(practice: Practice, keep: frozenset[int], progress: Progress = lambda _: None) -> Trained:
-    """On some of the plans of one set, for use on its others: the prior is how the probabilities hold from fold to fold."""
+    """On some of the plans of one set, for use on its others: the prior is how the probabilities hold from fold to
+    fold."""
     groups = sorted(keep)
     pairs = {}
     for fold in range(FOLDS):

@@ -88,7 +88,11 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         yield AskServices(
             tenant_id=settings.tenant_id,
             settings=ask_settings(settings),
-            plans=PostgresPlanStore(database),
+            plans=PostgresPlanStore(
+                database,
+                mirror_bytes=settings.plan_cache_mirror_mb * 2**20,
+                max_exemplars=settings.plan_cache_max_exemplars,
+            ),
             sources=sources,
             embedder=open_embedder(settings, stack),
             chat=await open_chat(settings, stack),

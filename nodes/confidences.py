@@ -1,7 +1,7 @@
 """What each source's own labels say of the hit decision, kept at hand: a look-up must not wait for them.
 
-Read from the store at the first question of a tenant and source, and again after a while, for other processes learn too;
-what this process learns counts at once.
+Read from the store at the first question of a tenant and source, and again after a while, for other processes learn
+too; what this process learns counts at once.
 """
 
 import random

@@ -1,31 +1,30 @@
 """The plan cache in PostgreSQL. Each method has a statement of its name in plans.sql."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
-
-from pgvector.psycopg import HalfVector
 
 from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
 from qkva.stores.database import Connection, Database
+from qkva.stores.plan_keys import KeyWriter
 from qkva.stores.plan_rows import (
     candidate_from_row,
     label_counts_from_rows,
     masked_hash,
     stored_from_row,
-    values_of_key,
     values_of_plan,
 )
+from qkva.stores.plan_search import PlanSearch
 from qkva.stores.sql_blocks import load_blocks
 
 SQL = load_blocks("plans.sql")
-KEYS_PER_PLAN = 8
-"""Of a candidate: enough to see how a plan was asked for, few enough to verify in a millisecond."""
-
 MAX_LEARNED_PLANS = 2_000
-"""Of a tenant and source: at three keys each the scan takes 35 ms."""
+"""Of a tenant and source; those that are used least make room."""
+MAX_EXEMPLARS = 64
+"""Of a plan and embedder; those that say again what another one says make room."""
+MIRROR_BYTES = 256 * 2**20
+"""Of keys in memory: room for 240,000 of them with the local embedder, for 40,000 of 1536 columns."""
 
 
 MAX_LABELS = 4_000
@@ -33,10 +32,17 @@ MAX_LABELS = 4_000
 
 
 class PostgresPlanStore:
-    """A `contracts.stores.PlanStore`; all its methods raise StoreUnavailable when the database does not answer."""
+    """A `contracts.stores.PlanStore`; all its methods raise StoreUnavailable when the database does not answer.
 
-    def __init__(self, database: Database) -> None:
+    `mirror_bytes` bounds what is kept of keys in memory; with 0 every look-up scans them in the database.
+    """
+
+    def __init__(
+        self, database: Database, *, mirror_bytes: int = MIRROR_BYTES, max_exemplars: int = MAX_EXEMPLARS
+    ) -> None:
         self._database = database
+        self._search = PlanSearch(database, mirror_bytes)
+        self._max_exemplars = max_exemplars
 
     async def find_candidates(
         self,
@@ -50,17 +56,15 @@ class PostgresPlanStore:
         top_k: int,
     ) -> list[Candidate]:
         """The `top_k` live plans with the nearest keys, best first; where masks are equal, only their plans."""
-        values = {
-            "tenant_id": tenant_id,
-            "source": source,
-            "masked_hash": masked_hash(masked),
-            "embedding": HalfVector(embedding),
-            "embedder": embedder,
-            "schema_fingerprint": schema_fingerprint,
-            "top_k": top_k,
-            "keys_per_plan": KEYS_PER_PLAN,
-        }
-        rows = await self._database.fetch_all(tenant_id, SQL["find_candidates"], values)
+        rows = await self._search.find(
+            tenant_id,
+            source=source,
+            masked=masked,
+            embedding=embedding,
+            embedder=embedder,
+            schema_fingerprint=schema_fingerprint,
+            top_k=top_k,
+        )
         return [candidate_from_row(row) for row in rows]
 
     async def find_equal(self, tenant_id: str, *, source: str, canonical: str) -> StoredPlan | None:
@@ -81,20 +85,27 @@ class PostgresPlanStore:
         values = {"tenant_id": tenant_id, **values_of_plan(stored, ttl_hours)}
         async with self._database.tenant_transaction(tenant_id) as connection:
             await connection.execute(SQL["forget_old_plans"], {**values, "max_learned_plans": MAX_LEARNED_PLANS})
+            await connection.execute(SQL["forget_old_changes"], values)
             plan_id = await _save_entry(connection, values, [param.name for param in stored.plan.params])
-            await _add_keys(connection, tenant_id, plan_id, keys, embedder)
+            of_plan = KeyWriter(connection, tenant_id, plan_id, embedder)
+            await of_plan.drop_unwritten(keys)
+            await of_plan.add(keys, self._max_exemplars)
         saved = await self._list(tenant_id, id_prefix=str(plan_id))
         if not saved:
             raise StoreUnavailable("The plan was deleted while it was stored.")
         return saved[0]
 
     async def add_keys(self, tenant_id: str, plan_id: str, keys: Sequence[NewKey], *, embedder: str) -> int:
-        """Add keys that the plan does not have yet; returns how many were new (0 for an unknown plan)."""
+        """Add keys that the plan does not have yet; returns how many were new and stayed (0 for an unknown plan).
+
+        Of too many exemplars the one goes that is nearest to another one, which may be a new one; a file's never goes.
+        """
         known = _uuid(plan_id)
         if known is None or not keys:
             return 0
         async with self._database.tenant_transaction(tenant_id) as connection:
-            return await _add_keys(connection, tenant_id, known, keys, embedder)
+            await connection.execute(SQL["lock_plan"], {"tenant_id": tenant_id, "plan_id": known})
+            return await KeyWriter(connection, tenant_id, known, embedder).add(keys, self._max_exemplars)
 
     async def remove_key(self, tenant_id: str, plan_id: str, masked: str) -> bool:
         """Delete an exemplar that does not mean the plan; False if the plan has none of this mask."""
@@ -224,18 +235,6 @@ async def _save_entry(connection: Connection, values: dict[str, object], param_n
                     await connection.execute(SQL["drop_misfit_keys"], misfits)
                 return plan_id
     raise StoreUnavailable("The plan could not be stored: an equal one kept changing.")
-
-
-async def _add_keys(
-    connection: Connection, tenant_id: str, plan_id: UUID, keys: Sequence[NewKey], embedder: str
-) -> int:
-    rows: list[dict[str, Any]] = [
-        {"tenant_id": tenant_id, "plan_id": plan_id, "embedder": embedder, **values_of_key(key)} for key in keys
-    ]
-    rows.sort(key=lambda row: row["masked_hash"])  # one order for all writers: no deadlock
-    async with connection.cursor() as cursor:
-        await cursor.executemany(SQL["add_keys"], rows)
-        return cursor.rowcount
 
 
 def _uuid(text: str) -> UUID | None:

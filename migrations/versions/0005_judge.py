@@ -6,7 +6,7 @@ So the judge is calibrated like the hit decision itself, and its share of all hi
 from qkva.migrations.statements import run
 
 revision = "0005"
-down_revision = "0002"
+down_revision = "0004"
 branch_labels = None
 depends_on = None
 

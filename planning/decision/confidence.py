@@ -13,8 +13,8 @@ EQUAL_MASK, EQUAL_KEY = 0.999, 0.99
 """What an equal mask and an equal canonical key are worth as a score: no model was asked."""
 
 MARGINAL = 10.0
-"""The last plan that is let in may be wrong so many times as often as the budget allows on average, for most hits lie far
-above the threshold. Streams of 600 to 1,500 questions with the shipped verifier, budget 1 %, hits / wrong hits:
+"""The last plan that is let in may be wrong so many times as often as the budget allows on average, for most hits lie
+far above the threshold. Streams of 600 to 1,500 questions with the shipped verifier, budget 1 %, hits / wrong hits:
     advising   5: 23.1 % / 4 of 347    10: 28.5 % / 9 of 428 (read by hand: 1)    20: 33.6 % / 13 of 504 (3 by hand)
     places     5: 13.6 % / 0 of 80     10: 15.9 % / 1 of 94                       20: 21.0 % / 3 of 124
 """

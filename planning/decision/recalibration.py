@@ -40,7 +40,8 @@ class Recalibration:
 
 
 def recalibrate(prior: Prior, probabilities: Sequence[float], same: Sequence[bool]) -> Recalibration:
-    """The posterior given labels: the verifier's probability of the best candidate, and whether it was the right one."""
+    """The posterior given labels: the verifier's probability of the best candidate, and whether it was the right
+    one."""
     xs = np.array([[logit(p), 1.0] for p in probabilities]).reshape(-1, 2)
     ys = np.array(same, float)
     mean = np.array([prior.slope, prior.shift])

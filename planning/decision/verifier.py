@@ -1,7 +1,7 @@
 """The probability that a plan means a question, from the features of both sides: a small model in a readable file.
 
-The geometric mean of a logistic regression and of shallow monotone trees: the first one knows no interactions, the second
-no slopes, and a pair has to convince both. `qkva bench train` writes the file, and says in it of what.
+The geometric mean of a logistic regression and of shallow monotone trees: the first one knows no interactions, the
+second no slopes, and a pair has to convince both. `qkva bench train` writes the file, and says in it of what.
 """
 
 import json
@@ -27,7 +27,8 @@ class Weight:
 
 @dataclass(frozen=True)
 class Node:
-    """An inner node asks for a feature and goes to `low` for at most `threshold`, else to `high`; a leaf has a value."""
+    """An inner node asks for a feature and goes to `low` for at most `threshold`, else to `high`; a leaf has a
+    value."""
 
     feature: str = ""
     threshold: float = 0.0
@@ -57,8 +58,8 @@ class Verifier:
     trees: Sequence[Sequence[Node]]
     prior: Prior = Prior()
     hard_guards: bool = True
-    """Whether a contradiction that the guards see shuts the door whatever the probability. False only for a file that was
-    trained on the source's own questions: there the guards are evidence among other."""
+    """Whether a contradiction that the guards see shuts the door whatever the probability. False only for a file that
+    was trained on the source's own questions: there the guards are evidence among other."""
 
     def probability(self, features: Mapping[str, float]) -> float:
         """0 to 1, from all of `evidence.FEATURES`; about 30 µs."""

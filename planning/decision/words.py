@@ -1,13 +1,15 @@
 """How rare a word is, and how near two words are: what the weight of a difference depends on."""
 
-from functools import cache, lru_cache
-from pathlib import Path
+from collections.abc import Iterable
+from functools import lru_cache
 
 import numpy as np
 import wordfreq
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from qkva.planning.decision.synonyms import same_word
+from qkva.word_vectors import load_wordllama
 
 SYNONYM, SAME_STEM, NEAREST_BY_VECTOR = 0.95, 0.85, 0.8
 """What a pair of synonyms, of one stem, and of near vectors at most, counts as; 1.0 is the same word."""
@@ -15,7 +17,7 @@ SYNONYM, SAME_STEM, NEAREST_BY_VECTOR = 0.95, 0.85, 0.8
 
 @lru_cache(maxsize=50_000)
 def rarity(lemma: str) -> float:
-    """0.15 for the commonest words ("the") to 1.25 for those that hardly occur: Zipf frequency 7 to 2.6, turned round."""
+    """0.15 for the commonest words to 1.25 for those that hardly occur: the Zipf frequency, 7 to 2.6, turned round."""
     return min(1.25, max(0.15, (7.6 - wordfreq.zipf_frequency(lemma.strip("<>"), "en")) / 4.0))
 
 
@@ -37,21 +39,13 @@ def likeness(one: str, other: str) -> float:
     return min(NEAREST_BY_VECTOR, max(0.0, (cosine - 0.25) / 0.6))
 
 
-def nearest(word: str, others: "tuple[str, ...] | list[str] | frozenset[str]") -> float:
+def nearest(word: str, others: Iterable[str]) -> float:
     """The likeness of the most alike of the others; 0 without any."""
     return max((likeness(word, other) for other in others), default=0.0)
 
 
 @lru_cache(maxsize=50_000)
-def _vector(word: str) -> "np.ndarray[tuple[int], np.dtype[np.float32]]":
-    vector = np.asarray(_model().embed([word])[0], np.float32)
+def _vector(word: str) -> NDArray[np.float32]:
+    vector = np.asarray(load_wordllama().embed([word])[0], np.float32)
     length = float(np.linalg.norm(vector))
     return vector / length if length else vector
-
-
-@cache
-def _model() -> "wordllama.inference.WordLlamaInference":  # type: ignore[name-defined]  # noqa: F821
-    """The static word vectors of the wheel; reads its own folder only, 0.2 s once."""
-    import wordllama
-
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

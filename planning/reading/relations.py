@@ -13,7 +13,8 @@ from qkva.planning.reading.lexicon import AUXILIARIES, FUNCTION_WORDS, IMPERATIV
 from qkva.planning.reading.question_tokens import Token
 
 SOURCE, TARGET, OWNER, SUBJECT = "source", "target", "owner", "subject"
-"""Where it comes from or who does it; where it goes or whom it is done to; whose it is; what is said to be something."""
+"""Where it comes from or who does it; where it goes or whom it is done to; whose it is; what is said to be
+something."""
 
 _PREPOSITIONS = {"by": SOURCE, "from": SOURCE, "to": TARGET, "into": TARGET, "onto": TARGET, "of": OWNER, "for": OWNER}
 _NEUTRAL = frozenset("in on at with about under over via through against near since before after until".split())

@@ -82,6 +82,14 @@ class Settings(BaseSettings):
         default="auto",
         description="Whether a model is asked where the cache alone cannot tell; auto: if there is a gateway.",
     )
+    plan_cache_max_exemplars: int = Field(
+        default=64, ge=1, description="Masked questions kept of a plan; of more, those that resemble others go."
+    )
+    plan_cache_mirror_mb: int = Field(
+        default=256,
+        ge=0,
+        description="Megabytes of each process for the keys of recently asking tenants; 0: look up in the database.",
+    )
     review_new_plans: bool = Field(default=False, description="Hold each new plan for a person's approval.")
 
     sql_query_timeout_sec: float = Field(default=5, gt=0, description="Seconds a live query may take.")

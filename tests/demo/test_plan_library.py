@@ -4,6 +4,7 @@ import hashlib
 
 import pytest
 
+from qkva.contracts.cache import NewKey
 from qkva.contracts.errors import PlanRejected, UnknownSource
 from qkva.contracts.plan import Exemplar
 from qkva.graphs.plan_library import export_plans, import_plans
@@ -69,6 +70,27 @@ async def test_importing_again_changes_nothing(services):
     after = await services.plans.list_plans(TENANT)
     assert report.replaced == 0
     assert [(plan.plan, set(plan.questions)) for plan in after] == [(plan.plan, set(plan.questions)) for plan in before]
+
+
+async def test_question_that_left_the_file_goes(services):
+    """What the cache learned of the same plan stays, and so does what other plans have."""
+    await import_plans(services, TENANT, FILE)
+    [plan] = [plan for plan in await services.plans.list_plans(TENANT) if plan.plan.params]
+    learned = NewKey(
+        kind="exemplar", masked="what has ‹customers.name› bought", roles=("customer",), embedding=(1.0,) * 1536
+    )
+    await services.plans.add_keys(TENANT, plan.plan.id, [learned], embedder=services.embedder.fingerprint)
+
+    await import_plans(services, TENANT, FILE.replace("      - What did Grace Hopper order since March?\n", ""))
+
+    masks = {
+        stored.plan.key_text: {exemplar.masked for exemplar in stored.questions}
+        for stored in await services.plans.list_plans(TENANT)
+    }
+    assert masks == {
+        "orders of a customer in a time range": {"which orders did ‹customers.name› place ‹time›", learned.masked},
+        "number of customers": {"how many customers are there"},
+    }
 
 
 async def test_changed_plan_replaces_the_old(services):
