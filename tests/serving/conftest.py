@@ -52,6 +52,7 @@ def server(
             "QKVA_CONFIG": str(config),
             "LITELLM_PROVIDER_BASE_URL": gateway.url,
             "LLM_MAX_RETRIES": "0",
+            "PLAN_CACHE_AUDIT_SHARE": "0",
             "LANGGRAPH_CLI_NO_ANALYTICS": "1",
             "LANGGRAPH_NO_VERSION_CHECK": "1",
             "LANGSMITH_TRACING": "false",
