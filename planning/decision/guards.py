@@ -49,9 +49,12 @@ _OPPOSITE = (
 
 
 def flat_conflict(asked: QuestionForm, stored: QuestionForm) -> str | None:
-    """A contradiction that no wording of one and the same request has: a count against yes or no, "most" against
-    "least", a negation on one side. On `advising`, trained in domain, one odd exemplar of this kind made 17 of 41
-    wrong hits.""" kinds = {asked.ask.kind, stored.ask.kind}
+    """A contradiction that no wording of one and the same request has.
+
+    A count against yes or no, "most" against "least", a negation on one side. On `advising`, trained in domain, one odd
+    exemplar of this kind made 17 of 41 wrong hits.
+    """
+    kinds = {asked.ask.kind, stored.ask.kind}
     if len(kinds) == 2 and "count" in kinds and not kinds & {"list", "much"}:
         return f"one asks for {_kind(asked)}, the other for {_kind(stored)}"
     only = asked.marks - stored.marks, stored.marks - asked.marks

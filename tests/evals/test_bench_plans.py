@@ -10,6 +10,7 @@ from tests.gateway import Gateway
 
 from qkva.cli.main import run as run_cli
 from qkva.contracts.errors import ConfigError
+from qkva.evals.domains import read_domain
 from qkva.evals.judge import JudgeAt, open_judge
 from qkva.evals.report import wrong_hits
 from qkva.evals.run import BenchOptions, run_bench

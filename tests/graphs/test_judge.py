@@ -47,10 +47,11 @@ async def teach(agent, right, *, judge=0.75, judged_by=None):
     services = agent.services
     (plan,) = await services.plans.list_plans(services.tenant_id)
     who = judged_by or (await learned(agent))[0].judged_by
+    scorer = services.confidences.scorer(services.embedder.fingerprint)
     for number in range(right):
         assert await services.plans.add_label(
             services.tenant_id, plan_id=plan.plan.id, masked=f"question {number}", verdict="same", similarity=0.8,
-            score=0.6, source_of_label="miss", embedder=services.confidences.scorer(services.embedder.fingerprint), judge=judge, judged_by=who,
+            score=0.6, source_of_label="miss", embedder=scorer, judge=judge, judged_by=who,
         )  # fmt: skip
 
 
