@@ -121,7 +121,9 @@ def _words(a: QuestionForm, b: QuestionForm, query: QueryForm, schema: frozenset
         "lost_rarest": max(map(rarity, lost), default=0.0),
         "lost_unlike": sum(lost_unlike),
         "lost_most_unlike": max(lost_unlike, default=0.0),
-        "lost_schema_words": sum(rarity(w) for w, u in zip(lost, lost_unlike, strict=True) if w in schema and u > UNLIKE),
+        "lost_schema_words": sum(
+            rarity(w) for w, u in zip(lost, lost_unlike, strict=True) if w in schema and u > UNLIKE
+        ),
         "words_shared": 2 * sum(rarity(w) * n for w, n in shared.items()) / total if total else 1.0,
         "repetition": float(
             sum(abs(a.content.count(w) - b.content.count(w)) for w in set(a.content) & set(b.content))
