@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from qkva.contracts.ask_log import AskLog
 from qkva.contracts.errors import BudgetSpent
+from qkva.contracts.keys import KeyStore
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
@@ -55,6 +57,8 @@ class AskSettings:
     max_model_calls: int = 8
     review_new_plans: bool = False
     max_question_chars: int = 4000
+    audit_text: bool = False
+    """Whether the audit log keeps questions and values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +77,10 @@ class AskServices:
     """The demo's clock."""
     flights: SingleFlight = field(default_factory=SingleFlight)
     """The plannings that are under way."""
+    ask_log: AskLog | None = None
+    """None where nothing is kept of questions."""
+    keys: KeyStore | None = None
+    """Who may call: for the server, before a question reaches the graph."""
 
 
 @dataclass(kw_only=True)
@@ -104,3 +112,5 @@ class AskRuntime:
     now: datetime
     """The caller's clock, aware, in the caller's zone."""
     meter: CallMeter
+    may_review: bool = True
+    """Whether the caller may decide which plans the whole tenant is served."""
