@@ -1,4 +1,4 @@
-"""Who calls. The identity that a server hands to the graph is `tenant/user`, because it is all that a cron job keeps."""
+"""Who calls. The identity that a server hands to the graph is `tenant/user`, since a cron job keeps nothing else."""
 
 import re
 from typing import Self

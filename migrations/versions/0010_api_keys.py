@@ -1,8 +1,8 @@
 """Callers of the server show API keys, of which only a hash is kept, and have a budget of calls each minute.
 
 `key_demands` has one row, of the tenant '*' that no caller can have, once a first key has been created: it tells a
-server that it may serve nobody without one, and no row of any tenant has to be seen for that. It is never deleted, since
-revoking the last key must not open a server.
+server that it may serve nobody without one, and no row of any tenant has to be seen for that. It is never deleted,
+since revoking the last key must not open a server.
 """
 
 from qkva.migrations.statements import run

@@ -35,6 +35,7 @@ NEW_TURN: dict[str, Any] = {
     "plan_keys": [],
     "plan_is_new": False,
     "review": False,
+    "for_this_turn": False,
     "planned_values": {},
     "params": {},
     "records": {},

@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, status, result, params, masks, candidates.
+Reads: plan, plan_is_new, for_this_turn, cache, status, result, params, masks, candidates.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -46,6 +46,8 @@ def not_admitted(state: AskState, plan: Plan) -> str | None:
     """Why a plan may not be stored, or None."""
     if not (state.plan_is_new or state.cache == "coalesced") or plan.status is PlanStatus.FALLBACK:
         return "it is a fallback"
+    if state.for_this_turn:
+        return "who passed it may not decide what others are served"
     if state.status != "answered" or state.result is None:
         return "its run gave no answer"
     if state.result.truncated:

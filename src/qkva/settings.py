@@ -52,7 +52,7 @@ class Settings(BaseSettings):
     )
     database_app_url: SecretStr | None = Field(
         default=None,
-        description="Login that questions use on DATABASE_URL, only a member of qkva_rw; unset: one is made by the owner.",
+        description="Login for questions, only a member of qkva_rw; unset: DATABASE_URL's owner makes one.",
     )
     cache_dir: Path = Field(default=Path(".qkva"), description="Where the embedded database and the demo live.")
     timezone: str = Field(default="UTC", description="Zone of dates in questions, unless the caller names one.")
@@ -95,8 +95,8 @@ class Settings(BaseSettings):
 
     server_auth: Literal["auto", "keys", "off"] = Field(
         default="auto",
-        description="Whom the server serves: keys (callers with an API key or bearer token), off (this machine alone, as "
-        "TENANT_ID), or auto (this machine until a first key or JWT_* is there, then keys).",
+        description="Whom the server serves: keys (callers with an API key or bearer token), off (this machine "
+        "alone, as TENANT_ID), or auto (this machine until a first key or JWT_* is there, then keys).",
     )
     rate_limit_per_minute: int = Field(
         default=300, ge=0, description="Calls a minute that one API key or user may make of the server; 0: no limit."
