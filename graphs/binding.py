@@ -43,12 +43,12 @@ def bind(node: Node, provider: ServicesProvider) -> BoundNode:
     async def run(state: AskState, *, runtime: Runtime[AskContext]) -> dict[str, Any]:
         started = time.perf_counter()
         runtime.stream_writer({"node": name, "event": "started"})
-        meter = CallMeter(budget=0)
         services: AskServices | None = None
         caller: Caller | None = None
         update: dict[str, Any] | None = None
         paused = False
         with counting_tokens() as usage:
+            meter = CallMeter(budget=0)
             try:
                 services = await provided(provider)
                 before = 0 if name == FIRST_NODE else sum(state.model_calls.values())
@@ -65,15 +65,14 @@ def bind(node: Node, provider: ServicesProvider) -> BoundNode:
                     services.flights.land(state.flight)
                 milliseconds = round((time.perf_counter() - started) * 1000, 3)
                 measures = measured(update or {}, name, milliseconds, meter, token_counts(usage.usage_metadata))
-                if services and caller and not paused and ends_turn(name, LAST_NODE, state, update):
+                if services and caller and not paused:
                     note(name, state, None if update is None else {**update, **measures}, caller, services)
-        if "status" in update and update["status"] and "messages" not in update:
+        if update.get("status") and "messages" not in update:
             update["messages"] = [AIMessage(update.get("answer") or update.get("error") or "")]
         runtime.stream_writer({"node": name, "event": "finished", "ms": milliseconds, **progress(update)})
         return {**update, **measures}
 
-    run.__name__ = name
-    run.__doc__ = node.__doc__
+    run.__name__, run.__doc__ = name, node.__doc__
     return run
 
 
@@ -112,8 +111,8 @@ def caller_of(runtime: Runtime[AskContext], services: AskServices) -> Caller:
 
 
 def note(name: str, state: AskState, update: dict[str, Any] | None, caller: Caller, services: AskServices) -> None:
-    """Log a turn that has ended."""
-    if services.ask_log is None:
+    """Log the turn if it has ended."""
+    if services.ask_log is None or not ends_turn(name, LAST_NODE, state, update):
         return
     # what a thread holds before its first node is of the turn before
     of_turn = AskState(question=state.question) if name == FIRST_NODE else state

@@ -46,7 +46,7 @@ def server(
         gateway.script("PlanForm", BOOKS_OF)
         gateway.script("answer", lambda request: "Here they are [1].")
         environment = {
-            "PATH": os.environ["PATH"],
+            **{name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ},
             "HOME": str(folder),
             "DATABASE_URL": postgres_server.url_for("served", "postgres"),
             "QKVA_CONFIG": str(config),
