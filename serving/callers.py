@@ -80,6 +80,7 @@ class Callers:
             raise
         except StoreUnavailable:
             return self._remembered(remembered, key.tenant_id)
+        self._demanded = True  # where there is a key, keys are demanded
         self._known.pop(remembered, None)
         self._known[remembered] = (caller, time.monotonic())
         if len(self._known) > MOST_REMEMBERED:

@@ -1,5 +1,6 @@
 """Real servers (`langgraph dev`) over the library, each with its own cache database and a scripted gateway."""
 
+import asyncio
 import json
 import os
 import signal
@@ -7,8 +8,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,12 @@ import pytest
 from tests.gateway import Gateway
 from tests.graphs.conftest import BOOKS_OF, ROUTE
 
+from qkva.contracts.ask_log import AskEntry
+from qkva.contracts.keys import ApiKey, new_key
+from qkva.stores.ask_log import PostgresAskLog
+from qkva.stores.database import Database
 from qkva.stores.embedded import EmbeddedServer
+from qkva.stores.keys import PostgresKeyStore
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 90
@@ -71,6 +79,30 @@ class KeyedServer(Server):
             cwd=self.log.parent, env=self.environment, capture_output=True, text=True, timeout=60, check=True,
         )  # fmt: skip
         return json.loads(done.stdout)
+
+    def entries(self, tenant: str) -> list[AskEntry]:
+        """The tenant's lines in the audit log."""
+        return self.in_database(lambda database: PostgresAskLog(database, retention_days=1).entries(tenant, limit=1000))
+
+    def key(self, tenant: str, user: str, may_review: bool) -> str:
+        """A new key, made faster than by a command."""
+        key = new_key(tenant)
+        kept = ApiKey(id=key.id, tenant_id=tenant, user=user, may_review=may_review, created_at=datetime.now(UTC))
+        self.in_database(lambda database: PostgresKeyStore(database).create(key, kept))
+        return key.text
+
+    def in_database(self, work: Callable[[Database], Awaitable[Any]]) -> Any:
+        """What `work` finds in the server's database, in a loop of its own beside the test's."""
+
+        async def run() -> Any:
+            database = await Database.open(self.environment["DATABASE_URL"], "qkva_rw")
+            try:
+                return await work(database)
+            finally:
+                await database.close()
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, run()).result()
 
 
 PEOPLE = {"ann": "acme", "abe": "acme", "bea": "bolt", "bob": "bolt"}

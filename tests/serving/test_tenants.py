@@ -46,7 +46,7 @@ async def test_every_operation_is_tried(keyed_server, things):
         for method, path in await operations(keyed_server)
         if method in ("POST", "PUT", "PATCH")
         and not bodies(method, path, things["ann"], keyed_server.people["ann"])
-            and not path.startswith(FOR_NOBODY)
+        and not path.startswith(FOR_NOBODY)
     ]
     assert untried == []
 
@@ -104,3 +104,178 @@ async def test_all_things_are_as_they_were(keyed_server, things):
             assert cron["schedule"] == "0 0 1 1 *" and cron["metadata"]["note"] == mine.marker
             item = (await http.get("/store/items", params={"namespace": "notes", "key": "k"})).json()
             assert item["value"] == {"text": mine.marker}
+
+
+@pytest.mark.parametrize("attacker", ["bea", "abe"])
+async def test_nobody_hears_a_foreign_run(keyed_server, things, attacker):
+    """Streams that are open before the run begins."""
+    mine, heard = things["ann"], []
+
+    async def listen(method, path, body):
+        async with await client_of(keyed_server, keyed_server.people[attacker]) as http:
+            heard.append((await call(http, method, path, body))[1])
+
+    path = f"/threads/{mine.thread_id}"
+    listeners = [
+        asyncio.create_task(listen("GET", f"{path}/stream", None)),
+        asyncio.create_task(listen("POST", f"{path}/stream/events", {"channels": ["values", "messages", "updates"]})),
+    ]
+    await asyncio.sleep(0.3)
+    async with await client_of(keyed_server, keyed_server.people["ann"]) as http:
+        own = asyncio.create_task(call(http, "GET", f"{path}/stream", None))
+        await asyncio.sleep(0.3)
+        body = {"assistant_id": "ask", "input": {"question": LE_GUIN}}
+        assert (await http.post(f"{path}/runs/wait", json=body)).json()["status"] == "answered"
+        assert "Dispossessed" in (await own)[1]
+    await asyncio.gather(*listeners)
+    assert [text for text in heard if "Dispossessed" in text or "Le Guin" in text] == []
+
+
+@pytest.mark.parametrize("attacker", ["bea", "abe"])
+async def test_a2a_leads_into_no_foreign_conversation(keyed_server, things, attacker):
+    """By the server's own assistant, which everybody may use."""
+    mine = things["ann"]
+    async with get_client(url=keyed_server.url, api_key=keyed_server.people[attacker].key) as client:
+        found = await client.assistants.search(graph_id="ask", limit=100)
+    (system,) = [each["assistant_id"] for each in found if each["metadata"].get("created_by") == "system"]
+    async with await client_of(keyed_server, keyed_server.people[attacker]) as http:
+        for request in (
+            rpc("message/send", message=a2a_message(contextId=mine.thread_id)),
+            rpc("tasks/get", id=mine.run_id, contextId=mine.thread_id),
+            rpc("tasks/cancel", id=mine.run_id, contextId=mine.thread_id),
+        ):
+            answer = (await http.post(f"/a2a/{system}", json=request)).json()
+            assert "result" not in answer and "error" in answer, answer
+        own = (await http.post(f"/a2a/{system}", json=rpc("message/send", message=a2a_message()))).json()
+        assert own["result"]["contextId"] != mine.thread_id and own["result"]["status"]["state"] == "completed"
+
+
+async def test_claims_of_a_request_change_nobody(keyed_server):
+    """Who calls is decided by the key, whatever else is sent."""
+    bea = keyed_server.people["bea"]
+    claim = {"tenant_id": "acme", "owner": "acme/ann", "created_by": "system"}
+    user = {"identity": "acme/ann", "is_authenticated": True, "permissions": ["ask", "review"]}
+    question = {"assistant_id": "ask", "input": {"question": LE_GUIN}}
+    async with await client_of(keyed_server, bea) as http:
+        thread = (await http.post("/threads", json={"metadata": claim})).json()
+        path = f"/threads/{thread['thread_id']}"
+        assert thread["metadata"]["owner"] == "bolt/bea" and thread["metadata"]["tenant_id"] == "bolt"
+        patched = (await http.patch(path, json={"metadata": claim})).json()
+        assert patched["metadata"]["owner"] == "bolt/bea" and patched["metadata"]["tenant_id"] == "bolt"
+        for extra in (
+            {"metadata": claim},
+            {"config": {"metadata": claim}},
+            {"config": {"configurable": {"langgraph_auth_user": user, "langgraph_auth_user_id": "acme/ann"}}},
+            {"context": {"langgraph_auth_user": user}},
+            {"context": {"tenant_id": "acme"}},
+            {"config": {"configurable": {"user_id": "acme/ann", "tenant_id": "acme"}}},
+        ):
+            answer = await http.post("/runs", json={**question, **extra, "on_completion": "keep"})
+            if answer.status_code == 422:
+                continue
+            run = answer.json()
+            kept = (await http.get(f"/threads/{run['thread_id']}")).json()
+            assert kept["metadata"]["owner"] == "bolt/bea", extra
+            await http.get(f"/threads/{run['thread_id']}/runs/{run['run_id']}/join")
+        made = (await http.post("/assistants", json={"graph_id": "ask", "metadata": claim})).json()
+        assert made["metadata"]["created_by"] == "bolt/bea"
+        body = {"metadata": {"created_by": "system"}}
+        made = (await http.patch(f"/assistants/{made['assistant_id']}", json=body)).json()
+        assert made["metadata"]["created_by"] == "bolt/bea"
+        headers = {"x-auth-scheme": "langsmith", "x-user-id": "ann", "x-tenant-id": "acme"}
+        assert (await http.get("/api/whoami", headers=headers)).json()["tenant"] == "bolt"
+    async with await client_of(keyed_server, keyed_server.people["ann"]) as http:
+        found = (await http.post("/assistants/search", json={"limit": 1000})).json()
+        assert made["assistant_id"] not in [each["assistant_id"] for each in found]
+
+
+async def test_plans_are_the_tenants_own(keyed_server):
+    """Colleagues share a plan; another tenant's same question knows nothing of it."""
+    question = {"question": "How many books of the genre fantasy are there?"}
+    keyed_server.gateway.script(
+        lambda request: request.purpose == "PlanForm" and "genre fantasy" in request.user,
+        {
+            "key_text": "number of books of a genre",
+            "query": "SELECT count(*) AS books FROM books WHERE genre = {genre}",
+            "params": [
+                {"name": "genre", "type": "text", "column": "books.genre", "description": "", "value": "fantasy"}
+            ],
+            "answerable": True,
+            "why": "",
+        },
+    )
+    outcomes = []
+    for user in ("ann", "ann", "abe", "bea", "bob"):
+        async with get_client(url=keyed_server.url, api_key=keyed_server.people[user].key) as client:
+            output = await client.runs.wait(None, "ask", input=question)
+            outcomes.append((user, output["cache"], len(output["doors"]) > 0))
+    assert [(user, cache) for user, cache, _ in outcomes] == [
+        ("ann", "miss"),
+        ("ann", "hit"),
+        ("abe", "hit"),
+        ("bea", "miss"),
+        ("bob", "hit"),
+    ]
+
+
+async def test_colleague_may_use_assistant_and_not_change_it(keyed_server, things):
+    """Nor may a user who reviews nothing; who reviews for the tenant may."""
+    path = f"/assistants/{things['abe'].assistant_id}"
+    async with await client_of(keyed_server, keyed_server.people["bob"]) as http:
+        assert (await http.get(path)).status_code == 404
+    bobs = f"/assistants/{things['bea'].assistant_id}"
+    async with await client_of(keyed_server, keyed_server.people["bob"]) as http:
+        assert (await http.get(bobs)).status_code == 200
+        assert (await http.patch(bobs, json={"name": "mine"})).status_code == 404
+        assert (await http.delete(bobs)).status_code == 404
+    async with await client_of(keyed_server, keyed_server.people["ann"]) as http:
+        assert (await http.patch(path, json={"name": "reviewed"})).status_code == 200
+
+
+async def test_cron_keeps_who_made_it(keyed_server):
+    """It fires within a minute, as nobody who is there."""
+    async with await client_of(keyed_server, keyed_server.people["bea"]) as http:
+        body = {
+            "assistant_id": "ask",
+            "schedule": "* * * * *",
+            "input": {"question": LE_GUIN},
+            "on_run_completed": "keep",
+            "metadata": {"note": "by cron"},
+        }
+        cron = (await http.post("/runs/crons", json=body)).json()
+        thread = None
+        for _ in range(180):
+            found = (await http.post("/threads/search", json={"metadata": {"note": "by cron"}})).json()
+            if found and found[0]["status"] == "idle" and found[0]["values"]:
+                (thread,) = found[:1]
+                break
+            await asyncio.sleep(0.5)
+        assert thread is not None, "the cron has not fired"
+        assert (await http.delete(f"/runs/crons/{cron['cron_id']}")).status_code < 300
+    assert thread["metadata"]["owner"] == "bolt/bea"
+    assert thread["values"]["status"] == "answered", thread["values"]
+    logged = keyed_server.entries("bolt")
+    assert [entry.user for entry in logged if entry.thread_id == thread["thread_id"]] == ["bea"]
+    assert [entry for entry in keyed_server.entries("acme") if entry.thread_id == thread["thread_id"]] == []
+    async with await client_of(keyed_server, keyed_server.people["ann"]) as http:
+        assert (await http.get(f"/threads/{thread['thread_id']}")).status_code == 404
+
+
+async def test_users_with_odd_names_share_no_shelf(keyed_server):
+    """Periods part the labels of a namespace, and a percent sign stands for itself."""
+    names = ["ann.lee", "ann%2Elee", "ann", "ann lee/acme", "ann@lee.org"]
+    made = {
+        name: keyed_server.qkva("keys", "create", "--user", name, "--tenant", "dotted.org")["key"] for name in names
+    }
+    for name, key in made.items():
+        async with httpx.AsyncClient(base_url=keyed_server.url, headers={"X-Api-Key": key}) as http:
+            item = {"namespace": ["lee"], "key": "k", "value": {"of": name}}
+            assert (await http.put("/store/items", json=item)).status_code == 204
+    for name, key in made.items():
+        async with httpx.AsyncClient(base_url=keyed_server.url, headers={"X-Api-Key": key}) as http:
+            found = (await http.post("/store/items/search", json={"namespace_prefix": [], "limit": 1000})).json()
+            assert [item["value"]["of"] for item in found["items"]] == [name]
+            again = {"namespace_prefix": found["items"][0]["namespace"]}
+            assert len((await http.post("/store/items/search", json=again)).json()["items"]) == 1
+            listed = (await http.post("/store/namespaces", json={"max_depth": 1})).json()["namespaces"]
+            assert len(listed) == 1

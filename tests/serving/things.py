@@ -82,6 +82,11 @@ def bodies(method: str, path: str, things: Things, victim: Person) -> list[dict[
     claimed = {"tenant_id": victim.tenant, "owner": f"{victim.tenant}/{victim.user}"}
     everything = {"metadata": {}, "limit": 1000}
     shelf = [victim.tenant, victim.user, "notes"]
+    mcp = [
+        rpc("tools/list"),
+        rpc("tools/call", name="ask", arguments={"question": LE_GUIN}),
+        rpc("tools/call", name=things.marker, arguments={"question": LE_GUIN}),
+    ]
     table: dict[tuple[str, str], list[dict[str, Any]]] = {
         ("POST", "/assistants"): [
             {"graph_id": "ask", "assistant_id": things.assistant_id, "if_exists": "do_nothing"},
@@ -130,11 +135,8 @@ def bodies(method: str, path: str, things: Things, victim: Person) -> list[dict[
             {"namespace_prefix": [victim.tenant]},
         ],
         ("POST", "/store/namespaces"): [{}, {"prefix": [victim.tenant]}, {"suffix": ["notes"]}, {"max_depth": 1}],
-        ("POST", "/mcp/"): [
-            rpc("tools/list"),
-            rpc("tools/call", name="ask", arguments={"question": LE_GUIN}),
-            rpc("tools/call", name=things.marker, arguments={"question": LE_GUIN}),
-        ],
+        ("POST", "/mcp"): mcp,
+        ("POST", "/mcp/"): mcp,
         ("POST", "/a2a/{assistant_id}"): [
             rpc("message/send", message=a2a_message(contextId=things.thread_id)),
             rpc("message/stream", message=a2a_message(contextId=things.thread_id)),
