@@ -23,10 +23,10 @@ def ends_turn(name: str, last: str, state: AskState, update: Mapping[str, Any] |
 
 
 def entry_of(
-    state: AskState, update: Mapping[str, Any] | None, *, user: str | None, thread_id: str | None, with_text: bool
+    state: AskState, update: Mapping[str, Any], *, user: str | None, thread_id: str | None, with_text: bool
 ) -> AskEntry:
     """A turn that has ended; `update` is what its last node changed, with times, calls and tokens of that node."""
-    after: dict[str, Any] = {**vars(state), **(update or {})}
+    after: dict[str, Any] = {**vars(state), **update}
     totals = {name: summed(getattr(state, name), after[name]) for name in ("timings_ms", "model_calls", "tokens")}
     plan: dict[str, Any] = after["plan"] or {}
     records: dict[str, Any] = after["records"] or {}
@@ -34,7 +34,7 @@ def entry_of(
     return AskEntry(
         user=user,
         thread_id=thread_id,
-        status=after["status"] if update is not None and after["status"] else TORN_DOWN,
+        status=after["status"] or TORN_DOWN,
         cache=after["cache"],
         strategy=after["strategy"],
         source=after["source"],

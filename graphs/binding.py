@@ -17,7 +17,7 @@ from qkva.contracts.errors import AuthError, ConfigError, InvalidQuestion, QkvaE
 from qkva.contracts.identity import REVIEW, Caller
 from qkva.contracts.result import Status
 from qkva.contracts.state import AskContext, AskState
-from qkva.graphs.audit import ends_turn, entry_of, token_counts
+from qkva.graphs.audit import TORN_DOWN, ends_turn, entry_of, token_counts
 from qkva.graphs.usage import counting_tokens
 from qkva.nodes.runtime import AskRuntime, AskServices, CallMeter
 
@@ -66,7 +66,7 @@ def bind(node: Node, provider: ServicesProvider) -> BoundNode:
                 milliseconds = round((time.perf_counter() - started) * 1000, 3)
                 measures = measured(update or {}, name, milliseconds, meter, token_counts(usage.usage_metadata))
                 if services and caller and not paused:
-                    note(name, state, None if update is None else {**update, **measures}, caller, services)
+                    note(name, state, update, measures, caller, services)
         if update.get("status") and "messages" not in update:
             update["messages"] = [AIMessage(update.get("answer") or update.get("error") or "")]
         runtime.stream_writer({"node": name, "event": "finished", "ms": milliseconds, **progress(update)})
@@ -110,7 +110,14 @@ def caller_of(runtime: Runtime[AskContext], services: AskServices) -> Caller:
     return Caller.from_identity(identity).model_copy(update={"may_review": REVIEW in permissions})
 
 
-def note(name: str, state: AskState, update: dict[str, Any] | None, caller: Caller, services: AskServices) -> None:
+def note(
+    name: str,
+    state: AskState,
+    update: dict[str, Any] | None,
+    measures: dict[str, Any],
+    caller: Caller,
+    services: AskServices,
+) -> None:
     """Log the turn if it has ended."""
     if services.ask_log is None or not ends_turn(name, LAST_NODE, state, update):
         return
@@ -121,7 +128,7 @@ def note(name: str, state: AskState, update: dict[str, Any] | None, caller: Call
         caller.tenant_id,
         entry_of(
             of_turn,
-            update,
+            {**({"status": TORN_DOWN} if update is None else update), **measures},
             user=caller.user or None,
             thread_id=str(thread_id) if thread_id else None,
             with_text=services.settings.audit_text,
