@@ -32,6 +32,7 @@ left join pg_class c on c.relkind in ('r', 'p') and c.relnamespace::regnamespace
 where r.rolname = current_user
 group by r.rolsuper
 """
+KEYS_DEMANDED = "select exists (select from qkva.key_demands)"
 CACHE_FACTS = """
 select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
     session_user, r.rolsuper or r.rolbypassrls, c.relowner = r.oid, c.relforcerowsecurity
@@ -97,6 +98,8 @@ async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list
             libpq_url(login.url), options=options, connect_timeout=5
         ) as connection:
             row = await (await connection.execute(CACHE_FACTS)).fetchone()
+            await connection.execute("select set_config('app.tenant_id', '*', true)")  # the row of no tenant
+            demanded = await (await connection.execute(KEYS_DEMANDED)).fetchone()
     except psycopg.Error as error:
         return [Check("plan cache", "broken", f"{where}: {first_line(error)}", "See that the login may use the role.")]
     assert row is not None
@@ -104,6 +107,7 @@ async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list
     took = (time.perf_counter() - started) * 1000
     state = "at the newest revision" if revision == head_revision() else f"at revision {revision}"
     checks = [
+        check_server(settings, key_exists=bool(demanded and demanded[0])),
         Check("plan cache", "ok", f"{where}: PostgreSQL {server_version.split()[0]}, {took:.0f} ms"),
         Check("pgvector", "ok", vector),
         Check("migrations", "ok", f"{revision}, {state}"),
@@ -114,6 +118,23 @@ async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list
         advice = "Row-level security does not hold for this role: use a login that is neither owner nor superuser."
         return [*checks, Check("cache role", "broken", f"{user} passes row-level security by", advice)]
     return [*checks, Check("cache role", "ok", f"{user}: neither owner nor superuser; row-level security holds")]
+
+
+def check_server(settings: Settings, *, key_exists: bool) -> Check:
+    """Whom a server with these settings serves."""
+    if settings.server_auth == "off":
+        return Check("server", "ok", f"programs on its own machine, as tenant {settings.tenant_id} (SERVER_AUTH=off)")
+    ways = [
+        *(["API keys"] if key_exists else []),
+        *(["bearer tokens"] if settings.jwt_key or settings.jwt_jwks_url else []),
+    ]
+    if ways:
+        return Check("server", "ok", f"callers with {' or '.join(ways)}")
+    if settings.server_auth == "keys":
+        return Check("server", "note", "nobody: no API key exists", "`qkva keys create --user NAME` makes one.")
+    return Check(
+        "server", "ok", f"programs on its own machine, as tenant {settings.tenant_id}, until a first key exists"
+    )
 
 
 async def check_embedder(settings: Settings, stack: AsyncExitStack) -> list[Check]:

@@ -46,7 +46,7 @@ async def refuse_what_is_new(ctx: Context, value: dict[str, Any]) -> bool:
     return False
 
 
-@auth.on(resources=["threads", "crons"])
+@auth.on(resources=["threads", "runs", "crons"])
 async def own_threads(ctx: Context, value: dict[str, Any]) -> Filter:
     """Threads with their runs, and crons: a conversation is its user's, unless the tenant shares all."""
     caller = caller_of(ctx)

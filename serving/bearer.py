@@ -1,6 +1,7 @@
 """Bearer tokens: JWTs of the company's own identity provider, checked against one key or its published ones."""
 
 import asyncio
+import time
 from typing import Any
 
 import jwt
@@ -16,6 +17,7 @@ SHORTEST_SECRET = 32
 LEEWAY_SEC = 30
 REVIEW_SCOPE = f"qkva:{REVIEW}"
 LONGEST_TOKEN = 16_384
+ASK_AGAIN_SEC = 30.0
 
 
 class BearerTokens:
@@ -30,6 +32,7 @@ class BearerTokens:
                 f"JWT_KEY is shorter than {SHORTEST_SECRET} characters: use a longer secret, or a public key."
             )
         self._published = jwt.PyJWKClient(settings.jwt_jwks_url, timeout=5) if settings.jwt_jwks_url else None
+        self._asked_again_at = float("-inf")
 
     @classmethod
     def configured(cls, settings: Settings) -> "BearerTokens | None":
@@ -60,9 +63,21 @@ class BearerTokens:
         if self._published is None:
             return self._key
         try:
-            return (await asyncio.to_thread(self._published.get_signing_key_from_jwt, token)).key
+            return await asyncio.to_thread(self._published_key, self._published, token)
         except jwt.PyJWKClientConnectionError:
-            raise StoreUnavailable("The keys of JWT_JWKS_URL cannot be fetched.") from None
+            raise StoreUnavailable("The keys of JWT_JWKS_URL cannot be fetched: see that the issuer answers.") from None
+
+    def _published_key(self, published: jwt.PyJWKClient, token: str) -> Any:
+        """The key that a token names. One that is not known is looked for at the issuer only now and then, since whoever
+        makes up names could else have it asked without end."""
+        name = jwt.get_unverified_header(token).get("kid", "")
+        key = published.match_kid(published.get_signing_keys(), name)
+        if key is None and time.monotonic() - self._asked_again_at > ASK_AGAIN_SEC:
+            self._asked_again_at = time.monotonic()
+            key = published.match_kid(published.get_signing_keys(refresh=True), name)
+        if key is None:
+            raise jwt.InvalidKeyError
+        return key.key
 
     def _read(self, claims: dict[str, Any]) -> Caller:
         tenant, user = claims.get(self._settings.jwt_tenant_claim), claims.get(self._settings.jwt_user_claim)

@@ -1,6 +1,9 @@
 """How a server finds out who calls, over the real store: without a key, with a first one, with the store away."""
 
+import json
+import threading
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import jwt
 import pytest
@@ -216,6 +219,71 @@ async def test_public_key_is_no_shared_secret(keys, made_of):
     )
     with pytest.raises(NotAuthenticated):
         await callers.identify(request(authorization=f"Bearer {foreign}"))
+
+
+class Issuer:
+    """An identity provider that publishes its keys, and counts how often it is asked."""
+
+    def __init__(self):
+        self.keys, self.asked = {}, 0
+        issuer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                issuer.asked += 1
+                body = json.dumps({"keys": [issuer.published(name) for name in issuer.keys]}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/keys"
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.thread.start()
+
+    def published(self, name):
+        key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.keys[name].public_key()))
+        return {**key, "kid": name, "use": "sig", "alg": "RS256"}
+
+    def token(self, name, key=None):
+        claims = {"sub": "ann", "tenant": "acme", "exp": datetime.now(UTC) + timedelta(minutes=1)}
+        return jwt.encode(claims, key or self.keys[name], algorithm="RS256", headers={"kid": name})
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+
+async def test_published_keys_are_fetched_and_followed(keys):
+    """A new key of the issuer is found; names that somebody makes up do not have it asked again and again."""
+    issuer = Issuer()
+    try:
+        issuer.keys["first"] = rsa.generate_private_key(65537, 2048)
+        callers = Callers(settings(jwt_jwks_url=issuer.url), keys)
+
+        def bearer(token):
+            return request(authorization=f"Bearer {token}")
+
+        for _ in range(3):
+            assert (await callers.identify(bearer(issuer.token("first")))).identity == "acme/ann"
+        assert issuer.asked == 1
+        issuer.keys["second"] = rsa.generate_private_key(65537, 2048)
+        assert (await callers.identify(bearer(issuer.token("second")))).identity == "acme/ann"
+        assert issuer.asked == 2
+        stranger = rsa.generate_private_key(65537, 2048)
+        for name in ("first", "made up", "made up too"):
+            with pytest.raises(NotAuthenticated):
+                await callers.identify(bearer(issuer.token(name, stranger)))
+        assert issuer.asked == 2
+    finally:
+        issuer.close()
+    with pytest.raises(StoreUnavailable, match="JWT_JWKS_URL cannot be fetched"):
+        await Callers(settings(jwt_jwks_url=issuer.url), keys).identify(bearer(issuer.token("first")))
 
 
 def test_short_secret_is_refused(keys):

@@ -3,6 +3,7 @@
 import asyncio
 import itertools
 import json
+import uuid
 
 import httpx
 import pytest
@@ -216,6 +217,41 @@ async def test_plans_are_the_tenants_own(keyed_server):
         ("bea", "miss"),
         ("bob", "hit"),
     ]
+
+
+async def test_two_tenants_race_for_one_question(keyed_server):
+    """Eight callers at once, the same new question: one plan for each tenant, and nobody waits for the other's."""
+    question = {"question": "How many books of the genre children are there?"}
+    keyed_server.gateway.script(
+        lambda request: request.purpose == "PlanForm" and "genre children" in request.user,
+        {
+            "key_text": "number of books of a genre",
+            "query": "SELECT count(*) AS books FROM books WHERE genre = {genre}",
+            "params": [
+                {"name": "genre", "type": "text", "column": "books.genre", "description": "", "value": "children"}
+            ],
+            "answerable": True,
+            "why": "",
+        },
+    )
+    names = [f"race-{side}-{uuid.uuid4().hex[:6]}" for side in ("left", "right")]
+    keys = [(tenant, keyed_server.key(tenant, f"user{n}", False)) for n in range(4) for tenant in names]
+
+    async def ask(tenant, key):
+        async with get_client(url=keyed_server.url, api_key=key) as client:
+            output = await client.runs.wait(None, "ask", input=question)
+            return tenant, output["plan"]["id"], output["records"]["rows"]
+
+    answers = await asyncio.gather(*(ask(tenant, key) for tenant, key in keys))
+
+    assert [rows for _, _, rows in answers] == [[{"books": 1}]] * 8
+    plans = {tenant: {plan for of, plan, _ in answers if of == tenant} for tenant in names}
+    assert [len(ids) for ids in plans.values()] == [1, 1] and not plans[names[0]] & plans[names[1]]
+    asked = keyed_server.gateway.asked(lambda r: r.purpose == "PlanForm" and "genre children" in r.user)
+    assert len(asked) == 2
+    for tenant in names:
+        logged = keyed_server.entries(tenant)
+        assert len(logged) == 4 and {entry.plan_id for entry in logged} == plans[tenant]
 
 
 async def test_colleague_may_use_assistant_and_not_change_it(keyed_server, things):
