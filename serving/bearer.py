@@ -68,8 +68,11 @@ class BearerTokens:
             raise StoreUnavailable("The keys of JWT_JWKS_URL cannot be fetched: see that the issuer answers.") from None
 
     def _published_key(self, published: jwt.PyJWKClient, token: str) -> Any:
-        """The key that a token names. One that is not known is looked for at the issuer only now and then, since whoever
-        makes up names could else have it asked without end."""
+        """The key that a token names.
+
+        One that is not known is looked for at the issuer only now and then, since whoever makes up names could else
+        have it asked without end.
+        """
         name = jwt.get_unverified_header(token).get("kid", "")
         key = published.match_kid(published.get_signing_keys(), name)
         if key is None and time.monotonic() - self._asked_again_at > ASK_AGAIN_SEC:
