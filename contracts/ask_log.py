@@ -103,7 +103,7 @@ class AskLog(Protocol):
         ...
 
     async def flush(self) -> None:
-        """Wait until what was added is kept, or is known to be lost."""
+        """Wait until what was added is kept; what cannot be kept now still waits then."""
         ...
 
     async def figures(self, tenant_id: str, *, days: float, source: str | None = None) -> LogFigures:

@@ -85,7 +85,7 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
         stack.push_async_callback(sources.close)
         ask_log = PostgresAskLog(database, retention_days=settings.audit_retention_days)
-        stack.push_async_callback(ask_log.flush)
+        stack.push_async_callback(ask_log.close)
         flights = SingleFlight(PostgresLeads(database), patience_sec=settings.llm_timeout_sec)
         stack.push_async_callback(flights.close)
         yield AskServices(

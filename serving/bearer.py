@@ -25,7 +25,8 @@ class BearerTokens:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._key = settings.jwt_key.get_secret_value() if settings.jwt_key else ""
+        key = settings.jwt_key.get_secret_value() if settings.jwt_key else ""
+        self._key = key.replace("\\n", "\n")  # how a key of several lines is written into one variable
         self._algorithms = PUBLIC if not self._key or "-----BEGIN" in self._key else SHARED
         if self._algorithms is SHARED and len(self._key) < SHORTEST_SECRET:
             raise ConfigError(

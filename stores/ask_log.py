@@ -4,9 +4,10 @@ import asyncio
 import logging
 import time
 import weakref
-from dataclasses import dataclass
+from collections import deque
 from typing import Any
 
+import psycopg
 from psycopg.types.json import Jsonb
 
 from qkva.contracts.ask_log import AskEntry, LabelFigures, LogFigures, OutcomeFigures, SourceFigures
@@ -23,17 +24,10 @@ FORGET_EVERY_SEC = 3600.0
 NO_TENANT = ""
 JSON_FIELDS = ("param_types", "doors", "model_calls", "tokens", "param_values")
 
-TRIES = 3
-"""Of an entry, before it makes way for the others."""
+Waiting = tuple[str, AskEntry]
 
-
-@dataclass
-class Waiting:
-    """An entry that is not kept yet."""
-
-    tenant_id: str
-    entry: AskEntry
-    tries: int = 0
+REFUSALS = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
+"""The database answers, and does not take this entry: then it never will."""
 
 
 class PostgresAskLog:
@@ -42,7 +36,7 @@ class PostgresAskLog:
     def __init__(self, database: Database, *, retention_days: float) -> None:
         self._database = database
         self._retention_days = retention_days
-        self._waiting: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, list[Waiting]]
+        self._waiting: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[Waiting]]
         self._waiting = weakref.WeakKeyDictionary()
         self._writers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Task[None]]
         self._writers = weakref.WeakKeyDictionary()
@@ -51,20 +45,26 @@ class PostgresAskLog:
     def add(self, tenant_id: str, entry: AskEntry) -> None:
         """Keep an entry soon; never waits and never raises."""
         loop = asyncio.get_running_loop()
-        waiting = self._waiting.setdefault(loop, [])
+        waiting = self._waiting.setdefault(loop, deque())
         if len(waiting) >= MOST_WAITING:
             logger.error("the audit log has lost an entry: %d wait for the database", MOST_WAITING)
             return
-        waiting.append(Waiting(tenant_id, entry))
-        writer = self._writers.get(loop)
-        if writer is None or writer.done():
-            self._writers[loop] = loop.create_task(self._write(waiting))
+        waiting.append((tenant_id, entry))
+        self._wake(loop, waiting)
 
     async def flush(self) -> None:
-        """Wait until what this event loop has added is kept, or is known to be lost."""
-        writer = self._writers.get(asyncio.get_running_loop())
-        if writer is not None and not writer.done():
-            await asyncio.wait([writer])
+        """Wait until what this event loop has added is kept; what cannot be kept now still waits then."""
+        loop = asyncio.get_running_loop()
+        waiting = self._waiting.get(loop)
+        if waiting:
+            await asyncio.wait([self._wake(loop, waiting)])
+
+    async def close(self) -> None:
+        """Keep what waits, and say how much is lost if the database is away."""
+        await self.flush()
+        waiting = self._waiting.pop(asyncio.get_running_loop(), None)
+        if waiting:
+            logger.error("the audit log has lost %d entries: the database is away", len(waiting))
 
     async def figures(self, tenant_id: str, *, days: float, source: str | None = None) -> LogFigures:
         """Figures of the last `days`. Raises StoreUnavailable."""
@@ -92,19 +92,25 @@ class PostgresAskLog:
         """Delete what is over, of every tenant; returns how many. Raises StoreUnavailable."""
         return await self._database.execute(NO_TENANT, SQL["forget_old_entries"], {})
 
-    async def _write(self, waiting: list[Waiting]) -> None:
+    def _wake(self, loop: asyncio.AbstractEventLoop, waiting: deque[Waiting]) -> asyncio.Task[None]:
+        """The task that writes, started if it does not run."""
+        writer = self._writers.get(loop)
+        if writer is None or writer.done():
+            writer = self._writers[loop] = loop.create_task(self._write(waiting))
+        return writer
+
+    async def _write(self, waiting: deque[Waiting]) -> None:
         """Keep what waits, in order. What cannot be kept now is tried again with the next entry."""
         while waiting:
-            first = waiting[0]
-            first.tries += 1
+            tenant_id, entry = waiting[0]
             try:
-                await self._database.execute(first.tenant_id, SQL["add_entry"], self._values(first))
+                await self._database.execute(tenant_id, SQL["add_entry"], self._values(tenant_id, entry))
             except StoreUnavailable as error:
-                if first.tries < TRIES:
+                if not isinstance(error.__cause__, REFUSALS):
                     logger.warning("the audit log waits with %d entries: %s", len(waiting), error.message)
                     return
                 logger.error("the audit log has lost an entry: %s", error.message)
-            del waiting[0]
+            waiting.popleft()
         await self._forget_at_times()
 
     async def _forget_at_times(self) -> None:
@@ -115,9 +121,9 @@ class PostgresAskLog:
             except StoreUnavailable as error:
                 logger.warning("old entries of the audit log stay for now: %s", error.message)
 
-    def _values(self, waiting: Waiting) -> dict[str, object]:
-        values: dict[str, object] = {"tenant_id": waiting.tenant_id, "retention_days": self._retention_days}
-        for name, value in waiting.entry.model_dump(mode="json").items():
+    def _values(self, tenant_id: str, entry: AskEntry) -> dict[str, object]:
+        values: dict[str, object] = {"tenant_id": tenant_id, "retention_days": self._retention_days}
+        for name, value in entry.model_dump(mode="json").items():
             kept = storable(value)
             values[name] = Jsonb(kept) if name in JSON_FIELDS and kept is not None else kept
         return values

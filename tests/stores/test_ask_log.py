@@ -6,6 +6,7 @@ from psycopg import errors
 
 from qkva.contracts.ask_log import AskEntry
 from qkva.stores.ask_log import PostgresAskLog
+from qkva.stores.database import Database
 
 pytestmark = pytest.mark.db
 
@@ -139,3 +140,29 @@ async def test_figures_end_with_their_days(log, database_url):
 
     assert (await log.figures("a", days=2)).statuses == {"new": 1}
     assert (await log.figures("a", days=4)).statuses == {"new": 1, "old": 1}
+
+
+async def test_lines_wait_for_a_database_that_is_away(log, database_url, caplog):
+    """In order, and none is lost while the process lives."""
+    here, log._database = log._database, await Database.open("postgresql://nobody@127.0.0.1:1/none")
+    for status in ("first", "second", "third"):
+        await add(log, status=status)
+    assert statuses(database_url) == [] and "waits with 3 entries" in caplog.text
+
+    log._database = here
+    await add(log, status="fourth")
+    assert [entry.status for entry in await log.entries("a")] == ["fourth", "third", "second", "first"]
+
+
+async def test_line_that_is_refused_holds_up_no_other(log, database_url, caplog):
+    await add(log, status="kept", plan_id="no uuid")
+    await add(log, status="after")
+    assert statuses(database_url) == [("a", "after")]
+    assert "has lost an entry" in caplog.text
+
+
+async def test_what_is_lost_at_the_end_is_said(log, caplog):
+    log._database = await Database.open("postgresql://nobody@127.0.0.1:1/none")
+    await add(log, times=2)
+    await log.close()
+    assert "has lost 2 entries" in caplog.text
