@@ -70,7 +70,7 @@ async def whoami(request: Request) -> JSONResponse:
 
 
 async def stats(request: Request) -> JSONResponse:
-    """What `qkva stats --json` prints, for the caller's tenant: `?days=30&source=NAME`."""
+    """What `qkva stats --json` prints, for the tenant of the caller; the query may give days and source."""
     caller: Caller = request.scope[CALLER]
     try:
         days = float(request.query_params.get("days", "30"))
