@@ -151,13 +151,13 @@ async def check_embedder(settings: Settings, stack: AsyncExitStack) -> list[Chec
 
 
 async def check_models(settings: Settings, stack: AsyncExitStack) -> list[Check]:
-    """One tiny call to each model of the gateway; planner and router also have to fill a form."""
+    """One tiny call to each model of the gateway; all but the one that answers also have to fill a form."""
     models = await open_chat(settings, stack)
     if models is None:
         return []
     checks = [await check_call("answers", models.answerer, fills=False)]
     seen = set[str]()
-    for purpose, model in (("plans", models.planner), ("routes", models.router)):
+    for purpose, model in (("plans", models.planner), ("routes", models.router), ("judges", models.judge)):
         if model.name not in seen:
             seen.add(model.name)
             checks.append(await check_call(purpose, model, fills=True))

@@ -10,6 +10,20 @@ TokenCounts = dict[str, int]
 """Tokens by `MODEL:KIND`, where a kind is `input` (without what the provider had cached), `cached` or `output`."""
 
 
+class FurtherPlan(BaseModel):
+    """One more plan that answered a question, beside the first."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    plan_id: str | None = None
+    plan_status: str | None = None
+    param_types: dict[str, str] = Field(default_factory=dict)
+    row_count: int | None = None
+    param_values: dict[str, Any] | None = None
+    """Only where AUDIT_TEXT is on."""
+
+
 class AskEntry(BaseModel):
     """One question, as the audit log keeps it."""
 
@@ -31,6 +45,8 @@ class AskEntry(BaseModel):
     """The type of each parameter of the plan."""
     doors: dict[str, str] = Field(default_factory=dict)
     """The verdict of each door of the hit decision."""
+    also: tuple[FurtherPlan, ...] = ()
+    """The plans of other sources that answered the same question."""
     model_calls: dict[str, int] = Field(default_factory=dict)
     """By purpose."""
     tokens: TokenCounts = Field(default_factory=dict)

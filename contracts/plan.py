@@ -111,7 +111,7 @@ class Exemplar(BaseModel):
 
     masked: str
     roles: tuple[str | None, ...] = ()
-    """Which parameter each ‹slot› fills, in order; None for one that the plan does not bind."""
+    """As `contracts.cache.Key` has them."""
 
 
 class StoredPlan(BaseModel):

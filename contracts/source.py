@@ -118,6 +118,21 @@ class QueryResult(BaseModel):
     """"table:orders" …: what the query read."""
 
 
+class SourceResult(BaseModel):
+    """What one source brought for a question: a question may be answered by several, each with a plan of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    about: str
+    """The plan's intent phrase."""
+    params: dict[str, Any] = {}
+    """The values that were bound."""
+    result: QueryResult
+    repeated: int = 0
+    """Records that were left out because a source before this one brought them."""
+
+
 class BroadQuery(BaseModel):
     """A query that shows something near the question when no plan could be had."""
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from qkva.contracts.ask_log import AskEntry, TokenCounts
+from qkva.contracts.ask_log import AskEntry, FurtherPlan, TokenCounts
 from qkva.contracts.result import Status
 from qkva.contracts.state import AskState
 
@@ -41,8 +41,9 @@ def entry_of(
         plan_id=plan.get("id"),
         plan_status=plan.get("status"),
         plan_is_new=after["plan_is_new"],
-        param_types={param["name"]: param["type"] for param in plan.get("params", ())},
+        param_types=types_of(plan),
         doors={door["name"]: door["verdict"] for door in after["doors"]},
+        also=tuple(further(hit, with_text=with_text) for hit in after["also"]),
         model_calls=totals["model_calls"],
         tokens=totals["tokens"],
         row_count=records.get("count"),
@@ -53,6 +54,24 @@ def entry_of(
         masked=after["masked_question"] or None if with_text else None,
         param_values=after["params"] if with_text else None,
     )
+
+
+def further(hit: Mapping[str, Any], *, with_text: bool) -> FurtherPlan:
+    """A plan that answered beside the first."""
+    plan: dict[str, Any] = hit["plan"] or {}
+    return FurtherPlan(
+        source=hit["source"],
+        plan_id=plan.get("id"),
+        plan_status=plan.get("status"),
+        param_types=types_of(plan),
+        row_count=(hit.get("records") or {}).get("count"),
+        param_values=hit.get("params") if with_text else None,
+    )
+
+
+def types_of(plan: Mapping[str, Any]) -> dict[str, str]:
+    """The type of each parameter."""
+    return {param["name"]: param["type"] for param in plan.get("params", ())}
 
 
 def summed(before: Mapping[str, Any], change: Any) -> dict[str, Any]:

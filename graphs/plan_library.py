@@ -52,7 +52,8 @@ class CheckedPlan:
 async def import_plans(services: AskServices, tenant_id: str, text: str) -> ImportReport:
     """Check every plan of a file against the live source, then store all as verified; a wrong one stops the whole file.
 
-    A plan whose key is already that of a verified plan replaces it. Importing the same file again changes nothing.
+    A plan whose key is already that of a verified plan replaces it, and questions that the file no longer has go; what
+    the cache learned stays. Importing the same file again changes nothing.
     Raises PlanRejected (line, plan, what is wrong), UnknownSource, SourceUnavailable, StoreUnavailable or ModelError.
     """
     file = parse_plan_file(text)
@@ -137,10 +138,10 @@ def refuse_doubles(checked: Sequence[CheckedPlan]) -> None:
 async def save(
     services: AskServices, tenant_id: str, source: ReadySource, checked: CheckedPlan, vectors: Sequence[Sequence[float]]
 ) -> StoredPlan:
-    """Store one plan with its keys."""
-    keys = [NewKey(kind="intent", masked=checked.plan.key_text, embedding=tuple(vectors[0]))]
+    """Store one plan with its keys; questions that an older reading of the file brought go when it has them no more."""
+    keys = [NewKey(kind="intent", masked=checked.plan.key_text, embedding=tuple(vectors[0]), from_file=True)]
     keys += [
-        NewKey(kind="exemplar", masked=exemplar.masked, roles=exemplar.roles, embedding=tuple(vector))
+        NewKey(kind="exemplar", masked=exemplar.masked, roles=exemplar.roles, embedding=tuple(vector), from_file=True)
         for exemplar, vector in zip(checked.exemplars, vectors[1:], strict=True)
     ]
     stored = StoredPlan(

@@ -91,7 +91,11 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         yield AskServices(
             tenant_id=settings.tenant_id,
             settings=ask_settings(settings),
-            plans=PostgresPlanStore(database),
+            plans=PostgresPlanStore(
+                database,
+                mirror_bytes=settings.plan_cache_mirror_mb * 2**20,
+                max_exemplars=settings.plan_cache_max_exemplars,
+            ),
             sources=sources,
             embedder=open_embedder(settings, stack),
             chat=await open_chat(settings, stack),
@@ -155,6 +159,7 @@ async def open_chat(settings: Settings, stack: AsyncExitStack) -> ChatModels | N
         api_key=settings.llm_api_key,
         answerer=settings.llm_model,
         router=settings.router_model,
+        judge=settings.judge_model,
         planner=settings.planner_model,
         temperature=settings.llm_temperature,
         timeout=settings.llm_timeout_sec,
@@ -176,6 +181,8 @@ def ask_settings(settings: Settings) -> AskSettings:
         query_timeout_sec=settings.sql_query_timeout_sec,
         timezone=settings.timezone,
         max_model_calls=settings.max_model_calls,
+        audit_share=settings.plan_cache_audit_share if settings.litellm_provider_base_url else 0.0,
+        judge=settings.plan_cache_judge != "off",
         review_new_plans=settings.review_new_plans,
         audit_text=settings.audit_text,
     )

@@ -12,6 +12,7 @@ from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.contracts.stores import PlanStore
+from qkva.nodes.confidences import Confidences
 from qkva.nodes.single_flight import SingleFlight
 from qkva.planning.masking.value_index import ValueIndex
 
@@ -55,6 +56,10 @@ class AskSettings:
     query_timeout_sec: float = 5.0
     timezone: str = "UTC"
     max_model_calls: int = 8
+    audit_share: float = 0.0
+    """Of would-be hits, those that are planned all the same while the evidence is thin; 0 without a planner."""
+    judge: bool = True
+    """Whether a judge is asked, where there is a gateway."""
     review_new_plans: bool = False
     max_question_chars: int = 4000
     audit_text: bool = False
@@ -75,6 +80,8 @@ class AskServices:
     """None without a gateway."""
     fixed_now: datetime | None = None
     """The demo's clock."""
+    confidences: Confidences = field(default_factory=Confidences)
+    """What the sources' own labels say of the hit decision."""
     flights: SingleFlight = field(default_factory=SingleFlight)
     """The plannings that are under way."""
     ask_log: AskLog | None = None

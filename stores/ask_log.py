@@ -22,7 +22,7 @@ MOST_WAITING = 10_000
 """Entries that wait for a database which is slow or away; more are lost, and counted."""
 FORGET_EVERY_SEC = 3600.0
 NO_TENANT = ""
-JSON_FIELDS = ("param_types", "doors", "model_calls", "tokens", "param_values")
+JSON_FIELDS = ("param_types", "doors", "also", "model_calls", "tokens", "param_values")
 
 Waiting = tuple[str, AskEntry]
 

@@ -2,13 +2,14 @@
 -- Keep one question.
 insert into qkva.ask_log (
     tenant_id, expires_at, user_id, thread_id, status, cache, strategy, source, plan_id, plan_status, plan_is_new,
-    param_types, doors, model_calls, tokens, row_count, truncated, execute_ms, total_ms, question, masked, param_values
+    param_types, doors, also, model_calls, tokens, row_count, truncated, execute_ms, total_ms, question, masked,
+    param_values
 )
 values (
     %(tenant_id)s, clock_timestamp() + %(retention_days)s::float8 * interval '1 day', %(user)s, %(thread_id)s,
     %(status)s, %(cache)s, %(strategy)s, %(source)s, %(plan_id)s, %(plan_status)s, %(plan_is_new)s, %(param_types)s,
-    %(doors)s, %(model_calls)s, %(tokens)s, %(row_count)s, %(truncated)s, %(execute_ms)s, %(total_ms)s, %(question)s,
-    %(masked)s, %(param_values)s
+    %(doors)s, %(also)s, %(model_calls)s, %(tokens)s, %(row_count)s, %(truncated)s, %(execute_ms)s, %(total_ms)s,
+    %(question)s, %(masked)s, %(param_values)s
 )
 
 -- forget_old_entries --
@@ -19,7 +20,8 @@ delete from qkva.ask_log
 -- entries --
 -- The newest questions.
 select user_id as "user", thread_id, status, cache, strategy, source, plan_id::text, plan_status, plan_is_new,
-    param_types, doors, model_calls, tokens, row_count, truncated, execute_ms, total_ms, question, masked, param_values
+    param_types, doors, also, model_calls, tokens, row_count, truncated, execute_ms, total_ms, question, masked,
+    param_values
 from qkva.ask_log
 where tenant_id = %(tenant_id)s
 order by asked_at desc, id

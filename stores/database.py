@@ -87,10 +87,13 @@ class Database:
             yield connection
 
     async def fetch_all(
-        self, tenant_id: str, query: LiteralString, values: Mapping[str, object]
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object], *, binary: bool = False
     ) -> list[dict[str, Any]]:
-        """The rows of one statement of this tenant, in one round trip. Raises as `tenant_transaction`."""
-        async with self._one_statement(tenant_id, query, values) as cursor:
+        """The rows of one statement of this tenant, in one round trip. Raises as `tenant_transaction`.
+
+        `binary`: bytes come as they are, not as twice as many hexadecimal digits.
+        """
+        async with self._one_statement(tenant_id, query, values, binary) as cursor:
             return await cursor.fetchall()
 
     async def execute(self, tenant_id: str, query: LiteralString, values: Mapping[str, object]) -> int:
@@ -100,13 +103,13 @@ class Database:
 
     @asynccontextmanager
     async def _one_statement(
-        self, tenant_id: str, query: LiteralString, values: Mapping[str, object]
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object], binary: bool = False
     ) -> AsyncIterator[psycopg.AsyncCursor[dict[str, Any]]]:
         # The statements of a pipeline are one transaction, so the tenant is set for this statement only.
         async with self._connection() as connection:
             async with connection.pipeline():
                 await connection.execute(SET_TENANT, (tenant_id,))
-                cursor = await connection.execute(query, values)
+                cursor = await connection.execute(query, values, binary=binary)
             yield cursor
 
     async def connect(self) -> Connection:

@@ -47,6 +47,7 @@ def values_of_key(key: NewKey) -> dict[str, object]:
         "masked_hash": masked_hash(key.masked),
         "roles": list(key.roles),
         "embedding": HalfVector(key.embedding),
+        "from_file": key.from_file,
     }
 
 
@@ -67,7 +68,8 @@ def plan_from_row(row: Row) -> Plan:
 
 def candidate_from_row(row: Row) -> Candidate:
     """An entry with its nearest keys."""
-    return Candidate(plan=plan_from_row(row), keys=tuple(Key.model_validate(key) for key in row["keys"]))
+    keys = tuple(Key.model_validate(key) for key in row["keys"])
+    return Candidate(plan=plan_from_row(row), keys=keys, exemplars=row["exemplars"])
 
 
 def stored_from_row(row: Row) -> StoredPlan:

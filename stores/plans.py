@@ -1,38 +1,48 @@
 """The plan cache in PostgreSQL. Each method has a statement of its name in plans.sql."""
 
 from collections.abc import Sequence
-from typing import Any
 from uuid import UUID
 
-from pgvector.psycopg import HalfVector
-
-from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
+from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
 from qkva.stores.database import Connection, Database
+from qkva.stores.plan_keys import KeyWriter
 from qkva.stores.plan_rows import (
     candidate_from_row,
     label_counts_from_rows,
     masked_hash,
     stored_from_row,
-    values_of_key,
     values_of_plan,
 )
+from qkva.stores.plan_search import PlanSearch
 from qkva.stores.sql_blocks import load_blocks
 
 SQL = load_blocks("plans.sql")
-KEYS_PER_PLAN = 8
-"""Of a candidate: enough to see how a plan was asked for, few enough to verify in a millisecond."""
-
 MAX_LEARNED_PLANS = 2_000
-"""Of a tenant and source: at three keys each the scan takes 35 ms."""
+"""Of a tenant and source; those that are used least make room."""
+MAX_EXEMPLARS = 64
+"""Of a plan and embedder; those that say again what another one says make room."""
+MIRROR_BYTES = 256 * 2**20
+"""Of keys in memory: room for 240,000 of them with the local embedder, for 40,000 of 1536 columns."""
+
+
+MAX_LABELS = 4_000
+"""That a decision is calibrated with: the newest."""
 
 
 class PostgresPlanStore:
-    """A `contracts.stores.PlanStore`; all its methods raise StoreUnavailable when the database does not answer."""
+    """A `contracts.stores.PlanStore`; all its methods raise StoreUnavailable when the database does not answer.
 
-    def __init__(self, database: Database) -> None:
+    `mirror_bytes` bounds what is kept of keys in memory; with 0 every look-up scans them in the database.
+    """
+
+    def __init__(
+        self, database: Database, *, mirror_bytes: int = MIRROR_BYTES, max_exemplars: int = MAX_EXEMPLARS
+    ) -> None:
         self._database = database
+        self._search = PlanSearch(database, mirror_bytes)
+        self._max_exemplars = max_exemplars
 
     async def find_candidates(
         self,
@@ -46,17 +56,15 @@ class PostgresPlanStore:
         top_k: int,
     ) -> list[Candidate]:
         """The `top_k` live plans with the nearest keys, best first; where masks are equal, only their plans."""
-        values = {
-            "tenant_id": tenant_id,
-            "source": source,
-            "masked_hash": masked_hash(masked),
-            "embedding": HalfVector(embedding),
-            "embedder": embedder,
-            "schema_fingerprint": schema_fingerprint,
-            "top_k": top_k,
-            "keys_per_plan": KEYS_PER_PLAN,
-        }
-        rows = await self._database.fetch_all(tenant_id, SQL["find_candidates"], values)
+        rows = await self._search.find(
+            tenant_id,
+            source=source,
+            masked=masked,
+            embedding=embedding,
+            embedder=embedder,
+            schema_fingerprint=schema_fingerprint,
+            top_k=top_k,
+        )
         return [candidate_from_row(row) for row in rows]
 
     async def find_equal(self, tenant_id: str, *, source: str, canonical: str) -> StoredPlan | None:
@@ -77,26 +85,48 @@ class PostgresPlanStore:
         values = {"tenant_id": tenant_id, **values_of_plan(stored, ttl_hours)}
         async with self._database.tenant_transaction(tenant_id) as connection:
             await connection.execute(SQL["forget_old_plans"], {**values, "max_learned_plans": MAX_LEARNED_PLANS})
+            await connection.execute(SQL["forget_old_changes"], values)
             plan_id = await _save_entry(connection, values, [param.name for param in stored.plan.params])
-            await _add_keys(connection, tenant_id, plan_id, keys, embedder)
+            of_plan = KeyWriter(connection, tenant_id, plan_id, embedder)
+            await of_plan.drop_unwritten(keys)
+            await of_plan.add(keys, self._max_exemplars)
         saved = await self._list(tenant_id, id_prefix=str(plan_id))
         if not saved:
             raise StoreUnavailable("The plan was deleted while it was stored.")
         return saved[0]
 
     async def add_keys(self, tenant_id: str, plan_id: str, keys: Sequence[NewKey], *, embedder: str) -> int:
-        """Add keys that the plan does not have yet; returns how many were new (0 for an unknown plan)."""
+        """Add keys that the plan does not have yet; returns how many were new and stayed (0 for an unknown plan).
+
+        Of too many exemplars the one goes that is nearest to another one, which may be a new one; a file's never goes.
+        """
         known = _uuid(plan_id)
         if known is None or not keys:
             return 0
         async with self._database.tenant_transaction(tenant_id) as connection:
-            return await _add_keys(connection, tenant_id, known, keys, embedder)
+            await connection.execute(SQL["lock_plan"], {"tenant_id": tenant_id, "plan_id": known})
+            return await KeyWriter(connection, tenant_id, known, embedder).add(keys, self._max_exemplars)
 
-    async def record_hit(self, tenant_id: str, plan_id: str) -> None:
+    async def remove_key(self, tenant_id: str, plan_id: str, masked: str) -> bool:
+        """Delete an exemplar that does not mean the plan; False if the plan has none of this mask."""
+        known = _uuid(plan_id)
+        if known is None:
+            return False
+        values = {"tenant_id": tenant_id, "plan_id": known, "masked_hash": masked_hash(masked)}
+        return await self._database.execute(tenant_id, SQL["remove_key"], values) > 0
+
+    async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
         """Count one use."""
         known = _uuid(plan_id)
         if known is not None:
-            await self._database.execute(tenant_id, SQL["record_hit"], {"tenant_id": tenant_id, "plan_id": known})
+            values = {"tenant_id": tenant_id, "plan_id": known, "judged": judged}
+            await self._database.execute(tenant_id, SQL["record_hit"], values)
+
+    async def hit_counts(self, tenant_id: str, *, source: str) -> HitCounts:
+        """How many hits the source's stored plans have had."""
+        values = {"tenant_id": tenant_id, "source": source}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["hit_counts"], values)
+        return HitCounts.model_validate(row)
 
     async def get_plan(self, tenant_id: str, plan_id: str) -> StoredPlan | None:
         """One plan, retired ones too; an unambiguous prefix of its id is enough."""
@@ -137,10 +167,12 @@ class PostgresPlanStore:
         masked: str,
         verdict: LabelVerdict,
         similarity: float,
-        score: float,
+        score: float | None,
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
+        judge: float | None = None,
+        judged_by: str = "",
     ) -> bool:
         """Keep whether the plan means the masked question, in place of what was kept; False for an unknown plan."""
         known = _uuid(plan_id)
@@ -149,6 +181,7 @@ class PostgresPlanStore:
         values = {
             "tenant_id": tenant_id, "plan_id": known, "masked": masked, "verdict": verdict, "similarity": similarity,
             "score": score, "origin": source_of_label, "key_masked": key_masked, "embedder": embedder,
+            "judge": judge, "judged_by": judged_by,
         }  # fmt: skip
         return await self._database.execute(tenant_id, SQL["add_label"], values) > 0
 
@@ -156,6 +189,21 @@ class PostgresPlanStore:
         """How many labels the tenant's source has."""
         values = {"tenant_id": tenant_id, "source": source}
         return label_counts_from_rows(await self._database.fetch_all(tenant_id, SQL["label_counts"], values))
+
+    async def audit_counts(self, tenant_id: str, *, plan_id: str, key_masked: str | None = None) -> tuple[int, int]:
+        """Audits that found the plan right and wrong, of all its keys or of one."""
+        known = _uuid(plan_id)
+        if known is None:
+            return 0, 0
+        values = {"tenant_id": tenant_id, "plan_id": known, "key_masked": key_masked}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["audit_counts"], values)
+        return row["same"], row["different"]
+
+    async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
+        """The newest labels of the tenant's source by this embedder, newest first."""
+        values = {"tenant_id": tenant_id, "source": source, "embedder": embedder, "limit": MAX_LABELS}
+        rows = await self._database.fetch_all(tenant_id, SQL["label_scores"], values)
+        return [LabelledScore.model_validate(row) for row in rows]
 
     async def _list(
         self,
@@ -187,18 +235,6 @@ async def _save_entry(connection: Connection, values: dict[str, object], param_n
                     await connection.execute(SQL["drop_misfit_keys"], misfits)
                 return plan_id
     raise StoreUnavailable("The plan could not be stored: an equal one kept changing.")
-
-
-async def _add_keys(
-    connection: Connection, tenant_id: str, plan_id: UUID, keys: Sequence[NewKey], embedder: str
-) -> int:
-    rows: list[dict[str, Any]] = [
-        {"tenant_id": tenant_id, "plan_id": plan_id, "embedder": embedder, **values_of_key(key)} for key in keys
-    ]
-    rows.sort(key=lambda row: row["masked_hash"])  # one order for all writers: no deadlock
-    async with connection.cursor() as cursor:
-        await cursor.executemany(SQL["add_keys"], rows)
-        return cursor.rowcount
 
 
 def _uuid(text: str) -> UUID | None:

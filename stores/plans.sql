@@ -41,13 +41,18 @@ nearest_keys as materialized (
     from reached r
     join nearest_plans using (plan_id)
 )
-select e.*, found.keys
+select e.*, found.keys,
+    (
+        select count(*)
+        from qkva.plan_cache_keys x
+        where x.tenant_id = %(tenant_id)s and x.plan_id = p.plan_id and x.embedder = %(embedder)s and x.kind = 'exemplar'
+    ) as exemplars
 from nearest_plans p
 join qkva.plan_cache_entries e on e.tenant_id = %(tenant_id)s and e.id = p.plan_id
 cross join lateral (
     select jsonb_agg(
         jsonb_build_object(
-            'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'exact', n.exact,
+            'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'votes', k.votes, 'exact', n.exact,
             'similarity', case when n.exact then 1 else greatest(-1, least(1, n.similarity)) end
         )
         order by n.place
@@ -114,33 +119,95 @@ returning id
 -- Remove the keys whose slots fill parameters that the plan no longer has.
 delete from qkva.plan_cache_keys
 where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s
-    and not array_remove(roles, null) <@ %(param_names)s::text[]
+    and not array(select role from unnest(roles) as role where role not like '=%%') <@ %(param_names)s::text[]
+
+-- lock_plan --
+-- Who changes the keys of a plan waits for whoever is doing so.
+select id
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and id = %(plan_id)s
+for no key update
 
 -- add_keys --
--- Add a key that the plan does not have yet.
-insert into qkva.plan_cache_keys (tenant_id, plan_id, source, embedder, kind, masked, masked_hash, roles, embedding)
-select e.tenant_id, e.id, e.source, %(embedder)s, %(kind)s, %(masked)s, %(masked_hash)s, %(roles)s::text[], %(embedding)s
+-- Add a key that the plan does not have yet, or count that a planner has confirmed it; a file's own word counts more.
+insert into qkva.plan_cache_keys (
+    tenant_id, plan_id, source, embedder, kind, masked, masked_hash, roles, embedding, from_file
+)
+select e.tenant_id, e.id, e.source, %(embedder)s, %(kind)s, %(masked)s, %(masked_hash)s, %(roles)s::text[], %(embedding)s,
+    %(from_file)s
 from qkva.plan_cache_entries e
 where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
-    and array_remove(%(roles)s::text[], null)
+    and array(select role from unnest(%(roles)s::text[]) as role where role not like '=%%')
         <@ array(select parameter ->> 'name' from jsonb_array_elements(e.params) as parameter)
-on conflict (tenant_id, plan_id, embedder, kind, masked_hash) do nothing
+on conflict (tenant_id, plan_id, embedder, kind, masked_hash) do update
+set from_file = plan_cache_keys.from_file or excluded.from_file,
+    roles = case when excluded.from_file then excluded.roles else plan_cache_keys.roles end,
+    votes = plan_cache_keys.votes + case when excluded.from_file then 0 else 1 end
+where not excluded.from_file or not plan_cache_keys.from_file or plan_cache_keys.roles is distinct from excluded.roles
+returning id, kind, xmax = 0 as is_new  -- a row that the update has met bears this transaction's lock
+
+-- drop_unwritten_keys --
+-- Remove the keys that an older reading of the plan's file brought, and that the newest does not have.
+delete from qkva.plan_cache_keys
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and from_file
+    and masked_hash <> all (%(masked_hashes)s::bytea[])
+
+-- crowded_exemplars --
+-- The exemplars of a plan that has too many, oldest first; none of a plan that has not.
+select id, from_file, embedding
+from (
+    select id, from_file, embedding, created_at, count(*) over () as exemplars
+    from qkva.plan_cache_keys
+    where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and embedder = %(embedder)s and kind = 'exemplar'
+) mine
+where exemplars > %(max_exemplars)s
+order by created_at, id
+
+-- delete_keys --
+-- Remove the exemplars that are crowded out.
+delete from qkva.plan_cache_keys
+where tenant_id = %(tenant_id)s and id = any(%(key_ids)s::uuid[])
+
+-- remove_key --
+-- Remove an exemplar, by whichever embedder.
+delete from qkva.plan_cache_keys
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and kind = 'exemplar' and masked_hash = %(masked_hash)s
 
 -- forget_old_plans --
--- Delete the learned plans that expired a week ago, or are beyond the limit and least recently used, since their keys slow
--- the scan for the others; rows in another saver's hands are left to it.
+-- Delete the learned plans that expired a week ago, or that the limit leaves no place for: expired ones go first, then those
+-- whose last use is longest ago, where each doubling of a plan's hits makes up for a day. The plan that is about to be saved
+-- stays, for it is renewed; rows in another saver's hands are left to it.
 delete from qkva.plan_cache_entries
 where tenant_id = %(tenant_id)s and id in (
     select id from qkva.plan_cache_entries
     where tenant_id = %(tenant_id)s and id in (
         select id from (
-            select id, expires_at, row_number() over (order by coalesce(last_used_at, created_at) desc, id) as place
+            select id, expires_at, row_number() over (
+                order by coalesce(expires_at <= now(), false),
+                    coalesce(last_used_at, created_at) + log(2, 1 + hits)::float8 * interval '1 day' desc, id
+            ) as place
             from qkva.plan_cache_entries
-            where tenant_id = %(tenant_id)s and source = %(source)s and status = 'learned'
+            where tenant_id = %(tenant_id)s and source = %(source)s and status = 'learned' and canonical <> %(canonical)s
         ) learned
         where expires_at < now() - interval '7 days' or place >= %(max_learned_plans)s
     )
     for update skip locked
+)
+
+-- forget_old_changes --
+-- Delete the oldest notes of changes, a few at a time, once every mirror has either read them or is too old to be used.
+delete from qkva.plan_cache_changes
+where tenant_id = %(tenant_id)s and source = %(source)s and (xid, plan_id) in (
+    select xid, plan_id
+    from (
+        select xid, plan_id, changed_at
+        from qkva.plan_cache_changes
+        where tenant_id = %(tenant_id)s and source = %(source)s
+        order by xid
+        limit 200
+        for update skip locked
+    ) oldest
+    where changed_at < now() - interval '1 day'
 )
 
 -- record_hit --
@@ -149,7 +216,7 @@ with unhurried as materialized (
     select set_config('synchronous_commit', 'off', true)
 )
 update qkva.plan_cache_entries
-set hits = hits + 1, last_used_at = now()
+set hits = hits + 1, judged_hits = judged_hits + %(judged)s::int, last_used_at = now()
 from unhurried
 where tenant_id = %(tenant_id)s and id = %(plan_id)s
 
@@ -176,16 +243,17 @@ where tenant_id = %(tenant_id)s and status = 'learned' and dependency_ids && %(d
 
 -- add_label --
 -- Keep what was found of a plan and a masked question; the newest finding of the pair counts.
-insert into qkva.plan_cache_labels (
-    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin
+insert into qkva.plan_cache_labels as kept (
+    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin, judge, judged_by
 )
 select e.tenant_id, e.source, e.id, %(embedder)s, %(masked)s, %(key_masked)s, %(similarity)s, %(score)s, %(verdict)s,
-    %(origin)s
+    %(origin)s, %(judge)s, %(judged_by)s
 from qkva.plan_cache_entries e
 where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
 on conflict (tenant_id, plan_id, origin, embedder, hashtextextended(masked, 0)) do update
 set key_masked = excluded.key_masked, similarity = excluded.similarity, score = excluded.score,
-    verdict = excluded.verdict, created_at = excluded.created_at
+    verdict = excluded.verdict, created_at = excluded.created_at, judge = coalesce(excluded.judge, kept.judge),
+    judged_by = case when excluded.judge is null then kept.judged_by else excluded.judged_by end
 
 -- label_counts --
 -- How many labels a source has, by what showed them and what they say.
@@ -193,3 +261,24 @@ select origin, verdict, count(*) as labels
 from qkva.plan_cache_labels
 where tenant_id = %(tenant_id)s and source = %(source)s and origin in ('miss', 'audit')
 group by origin, verdict
+
+-- label_scores --
+-- The newest labels with what the hit decision and the judge had thought.
+select score, judge, judged_by, verdict = 'same' as same, origin
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and source = %(source)s and embedder = %(embedder)s and score is not null
+order by created_at desc, id
+limit %(limit)s
+
+-- hit_counts --
+-- How often the plans of a source were served, apart by whether it took the judge.
+select coalesce(sum(judged_hits), 0)::bigint as judged, coalesce(sum(hits - judged_hits), 0)::bigint as other
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and source = %(source)s
+
+-- audit_counts --
+-- How often audits found a plan right and wrong, of all its keys or of one.
+select count(*) filter (where verdict = 'same') as same, count(*) filter (where verdict = 'different') as different
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and origin = 'audit'
+    and (%(key_masked)s::text is null or key_masked = %(key_masked)s)

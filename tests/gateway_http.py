@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -54,6 +55,7 @@ class Brain(Protocol):
     models: tuple[str, ...]
     error_message: str
     chunk_pause: float
+    gives_logprobs: bool
     closing: threading.Event
 
     def take(self, request: Request) -> str | None: ...
@@ -152,7 +154,9 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             self._send_error(400, f"the test scripts no reply for {request.purpose}")
             return
-        reason = "stop"
+        reason, logprobs = "stop", None
+        if request.body.get("logprobs"):
+            content, reason, logprobs = _first_word(content, request.body)
         if fault == "truncated":
             content, reason = content[: len(content) // 2], "length"
         message: dict[str, Any] = {"role": "assistant", "content": content}
@@ -165,7 +169,9 @@ class Handler(BaseHTTPRequestHandler):
         elif fault == "error_chunk":
             self._send_error(500, "the model fell over")
         else:
-            choices = [] if fault == "no_choices" else [{"index": 0, "message": message, "finish_reason": reason}]
+            choice = {"index": 0, "message": message, "finish_reason": reason}
+            choice["logprobs"] = logprobs if self.gateway.gives_logprobs else None
+            choices = [] if fault == "no_choices" else [choice]
             self._send_json(200, {**_head("chat.completion"), "choices": choices, "usage": USAGE}, cut=fault == "cut")
 
     def _stream(self, request: Request, message: dict[str, Any], reason: str, fault: str | None) -> None:
@@ -234,7 +240,8 @@ class Handler(BaseHTTPRequestHandler):
 def purpose_of(path: str, body: dict[str, Any]) -> str:
     """The name of the form, "answer", "embedding", "models", or "" for an unknown path."""
     if path.endswith("/chat/completions"):
-        name: str = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "answer")
+        other = "yes_no" if body.get("logprobs") else "answer"
+        name: str = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", other)
         return name
     return {"/embeddings": "embedding", "/models": "models"}.get("/" + path.rstrip("/").rpartition("/")[2], "")
 
@@ -260,6 +267,16 @@ def text(message: dict[str, Any]) -> str:
 
 def _head(kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-test", "object": kind, "created": 0, "model": "test-model"}
+
+
+def _first_word(scripted: str, body: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """A choice of one token with its alternatives, likeliest first, as many as were asked for."""
+    odds = sorted(json.loads(scripted).items(), key=lambda each: -each[1])
+    tokens = [
+        {"token": word, "logprob": math.log(chance), "bytes": list(word.encode())} for word, chance in odds if chance
+    ]
+    first = {**tokens[0], "top_logprobs": tokens[: body.get("top_logprobs", 0)]}
+    return odds[0][0], "length", {"content": [first], "refusal": None}
 
 
 def _packed(vector: NDArray[np.float64]) -> str:

@@ -8,7 +8,7 @@ since revoking the last key must not open a server.
 from qkva.migrations.statements import run
 
 revision = "0010"
-down_revision = "0002"
+down_revision = "0005"
 branch_labels = None
 depends_on = None
 

@@ -29,6 +29,7 @@ create table qkva.ask_log (
     plan_is_new boolean not null,
     param_types jsonb not null,
     doors jsonb not null,
+    also jsonb not null,
     model_calls jsonb not null,
     tokens jsonb not null,
     row_count integer,

@@ -29,6 +29,7 @@ NEW_TURN: dict[str, Any] = {
     "doors": [],
     "excluded_plans": [],
     "cache": None,
+    "grey": None,
     "strategy": None,
     "source": None,
     "plan": None,
@@ -38,6 +39,7 @@ NEW_TURN: dict[str, Any] = {
     "for_this_turn": False,
     "planned_values": {},
     "params": {},
+    "also": [],
     "records": {},
     "answer": None,
     "citations": [],
@@ -45,7 +47,7 @@ NEW_TURN: dict[str, Any] = {
     "error": None,
     "flight": None,
     "embeddings": None,
-    "result": None,
+    "results": None,
 }
 
 

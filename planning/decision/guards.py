@@ -6,6 +6,7 @@ from qkva.planning.decision.synonyms import same_word
 from qkva.planning.reading.lexicon import PERSONS, TIME_NOUNS
 from qkva.planning.reading.query_form import QueryForm
 from qkva.planning.reading.question_form import QuestionForm
+from qkva.planning.reading.relations import contradict
 
 NAMES = {
     "max": "the most", "min": "the least", "latest": "the latest", "earliest": "the earliest", "gt": "more than",
@@ -32,7 +33,7 @@ def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, 
         or (None if by_intent else _attached(asked, stored))
         or _asked_thing(asked, stored)
         or _scope(asked, stored)
-        or (None if by_intent else _directions(asked, stored) or _voice(asked, stored))
+        or (None if by_intent else _directions(asked, stored) or _voice(asked, stored) or _relations(asked, stored))
         or (None if by_intent else _order(asked, stored, query))
     )
 
@@ -105,6 +106,8 @@ def _scope(asked: QuestionForm, stored: QuestionForm) -> str | None:
         return "only one is about the asker"
     if ("future" in asked.tenses) != ("future" in stored.tenses):
         return "only one is about what will or would be"
+    if {asked.moment, stored.moment} == {"now", "ever"}:
+        return "one is about now, the other about any time"
     for one, other in ((asked.tenses, stored.tenses), (stored.tenses, asked.tenses)):
         if "past" in one and other and "past" not in other:
             return "one is about the past, the other is not"
@@ -140,6 +143,19 @@ def _voice(asked: QuestionForm, stored: QuestionForm) -> str | None:
             for label, verb in objects:
                 if label == slot.label and slot.preposition in ("by", "for") and verb in other.content:
                     return f"the ‹{label}› is what one {verb}s, and in the other it is not"
+    return None
+
+
+def _relations(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    """Who does it to whom: "messages she sent" are not "messages sent to her"."""
+    for who, one, other in (("asker", asked.asker, stored.asker), ("person", asked.person, stored.person)):
+        if contradict(one, other):
+            return f"the {who} does it in one of them, and it is done to the {who} in the other"
+    for label in {slot.label for slot in asked.slots}:
+        ours = [slot.relation for slot in asked.slots if slot.label == label]
+        theirs = [slot.relation for slot in stored.slots if slot.label == label]
+        if len(ours) == len(theirs) == 1 and contradict(ours[0], theirs[0]):
+            return f"the ‹{label}› is a {ours[0]} in this question and a {theirs[0]} in the stored one"
     return None
 
 

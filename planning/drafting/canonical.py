@@ -18,25 +18,25 @@ def canonical_form(plan: Plan) -> str:
     Names of parameters and aliases, white space, letter case outside quotes and the order of what has no order do not
     matter. A query that no reader understands is hashed as its folded text.
     """
-    text = _number_parameters(plan, _canonical_text(plan))
+    text = _number_parameters(plan, canonical_text(plan.query, plan.dialect))
     return hashlib.sha256(f"{plan.source}\n{plan.strategy.value}\n{text}".encode()).hexdigest()
 
 
 def canonical_params(plan: Plan) -> tuple[str, ...]:
     """The names of the plan's parameters in the order of its canonical text: the same places in all plans that mean
     the same, whatever each calls them."""
-    return tuple(dict.fromkeys(found[1] for found in PLACEHOLDER.finditer(_canonical_text(plan))))
+    return tuple(dict.fromkeys(found[1] for found in PLACEHOLDER.finditer(canonical_text(plan.query, plan.dialect))))
 
 
-def _canonical_text(plan: Plan) -> str:
-    """Before the parameters' own names are replaced."""
-    dialect = sqlglot_dialect(plan.dialect)
+def canonical_text(query: str, dialect: str) -> str:
+    """A query in its canonical spelling, with its parameters' own names."""
+    name = sqlglot_dialect(dialect)
     text: str | None = None
-    if dialect is not None:
-        text = canonical_sql(plan.query, dialect)
-    elif plan.dialect.lower() == "jql":
-        text = canonical_jql(plan.query)
-    return text if text is not None else _folded(plan.query)
+    if name is not None:
+        text = canonical_sql(query, name)
+    elif dialect.lower() == "jql":
+        text = canonical_jql(query)
+    return text if text is not None else _folded(query)
 
 
 def _folded(query: str) -> str:

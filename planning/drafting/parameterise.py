@@ -15,6 +15,7 @@ from qkva.planning.drafting.literals import find_literals, spell_between_out
 from qkva.planning.drafting.parameter_book import ParameterBook
 from qkva.planning.drafting.slot_match import Match, match_literals
 from qkva.planning.filling.binding import bind_slots
+from qkva.planning.filling.said_constants import said_constant
 from qkva.planning.reading.plan_form import sqlglot_dialect
 
 _BRACED = r"\{[a-z_][a-z0-9_]*(?:\.(?:start|end))?\}"
@@ -108,7 +109,7 @@ def _first_values(
 
 
 def exemplar_roles(plan: Plan, question: MaskedQuestion, values: Mapping[str, Any]) -> tuple[str | None, ...]:
-    """Which parameter each slot fills, given the values that ran; None for a slot that the plan holds or ignores."""
+    """Which parameter each slot fills, given the values that ran; or the constant that it says."""
     binding = bind_slots(plan, question)
     bound = {at: name for name, slots in binding.slots.items() for at in slots}
     roles: list[str | None] = []
@@ -121,7 +122,9 @@ def exemplar_roles(plan: Plan, question: MaskedQuestion, values: Mapping[str, An
         else:
             free = [name for name in equal if name not in roles]
             roles.append(free[0] if len(free) == 1 else None)
-    return tuple(roles)
+    return tuple(
+        said_constant(slot) if role is None else role for slot, role in zip(question.slots, roles, strict=True)
+    )
 
 
 def _is_value(slot: Slot, param: Parameter, value: Any) -> bool:

@@ -15,10 +15,11 @@ from qkva.contracts.question import MaskedQuestion, Slot, SlotType
 from qkva.contracts.source import SourceDescription
 from qkva.planning.filling.binding import bind_slots
 from qkva.planning.filling.fits import same_column
+from qkva.planning.filling.said_constants import said_constant
 from qkva.planning.masking.mask import mask_question
 from qkva.planning.masking.value_index import ValueIndex
 
-HOLE = re.compile(r"\{([a-z_][a-z0-9_]*)\}|‹([^‹›]+)›")
+HOLE = re.compile(r"\{([a-z_][a-z0-9_]*)\}|‹([^‹›]+?)(?: (=[0-9a-f]{12}))?›")
 TRIES = 12
 """Values of a column that are tried until one is recognised as that column's; most are at the first."""
 MONTH, DAY = "May 2026", "2026-05-03"
@@ -42,6 +43,8 @@ class Hole:
     """None for a literal `‹label›`, a value that the plan does not bind."""
     label: str = ""
     """Of a literal one."""
+    constant: str | None = None
+    """The fingerprint of a literal one's value, if it was written: `‹label =0123456789ab›`."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,10 @@ def read_written(
 
 
 def hole_of(found: re.Match[str], plan: Plan) -> Hole:
-    """A `{param}` or a `‹label›`."""
+    """A `{param}`, a `‹label›` or a `‹label =fingerprint›`."""
     if found[1]:
         return Hole(found.start(), found.end(), plan.param(found[1]))
-    return Hole(found.start(), found.end(), None, found[2])
+    return Hole(found.start(), found.end(), None, found[2], found[3])
 
 
 def samples_for(hole: Hole, question: str, description: SourceDescription) -> Iterator[str]:
@@ -142,7 +145,7 @@ def fits(hole: Hole, slot: Slot | None) -> bool:
 def roles_of(
     masked: MaskedQuestion, plan: Plan, holes: Sequence[Hole], slots: Sequence[int | None]
 ) -> tuple[str | None, ...]:
-    """The parameter of each slot: of the holes, and of concrete values by what they are."""
+    """The parameter of each slot: of the holes, and of concrete values by what they are; else the constant it says."""
     roles: dict[int, str] = {}
     for hole, index in zip(holes, slots, strict=True):
         if index is not None and hole.param is not None:
@@ -152,7 +155,10 @@ def roles_of(
         for index in indices:
             if name not in taken and index not in roles:
                 roles[index] = name
-    return tuple(roles.get(index) for index in range(len(masked.slots)))
+    return tuple(
+        roles.get(index) or (said_constant(slot) if index not in slots else None)
+        for index, slot in enumerate(masked.slots)
+    )
 
 
 def by_hand(question: str, plan: Plan, holes: Sequence[Hole], *, values: ValueIndex, now: datetime) -> Exemplar:
@@ -166,7 +172,7 @@ def by_hand(question: str, plan: Plan, holes: Sequence[Hole], *, values: ValueIn
 
     def put_label(found: re.Match[str]) -> str:
         hole = by_word.get(found[0])
-        roles.append(next(other, None) if hole is None else hole.param.name if hole.param else None)
+        roles.append(next(other, None) if hole is None else hole.param.name if hole.param else hole.constant)
         return found[0] if hole is None else f"‹{label_of(hole)}›"
 
     labelled = re.sub(rf"‹[^‹›]*›|{STAND_IN}[a-z]", put_label, masked.masked)

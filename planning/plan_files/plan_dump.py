@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from qkva.contracts.plan import Parameter, StoredPlan, Strategy
+from qkva.planning.filling.said_constants import is_constant_role
 from qkva.planning.plan_files.plan_file import PlanDraft, PlanFile
 
 SLOT = re.compile(r"‹([^‹›]*)›")
@@ -73,11 +74,13 @@ def draft_of(stored: StoredPlan) -> PlanDraft:
 
 
 def unmask(masked: str, roles: tuple[str | None, ...]) -> str:
-    """ "orders of ‹customers.name›" with the role `customer` → "orders of {customer}"."""
+    """ "orders of ‹customers.name›" with the role `customer` → "orders of {customer}"; a constant keeps its print."""
     remaining = iter(roles)
 
     def name_slot(found: re.Match[str]) -> str:
         role = next(remaining, None)
-        return f"{{{role}}}" if role else found[0]
+        if role is None:
+            return found[0]
+        return f"‹{found[1]} {role}›" if is_constant_role(role) else f"{{{role}}}"
 
     return SLOT.sub(name_slot, masked)

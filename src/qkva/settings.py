@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from qkva.contracts.errors import ConfigError
@@ -64,6 +64,9 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(default=SecretStr("none"), description="Key for the gateway.")
     llm_model: str = Field(default="gemini-2.5-flash", description="Model that writes answers and fills parameters.")
     router_model: str | None = Field(default=None, description="Model that routes; default: LLM_MODEL.")
+    judge_model: str | None = Field(
+        default=None, description="Model that judges whether a cached plan means a question; default: ROUTER_MODEL."
+    )
     planner_model: str | None = Field(default=None, description="Model that plans; default: LLM_MODEL.")
     llm_temperature: float = Field(default=0.2, ge=0, le=2, description="Temperature of answers.")
     llm_timeout_sec: float = Field(default=60, gt=0, description="Seconds one model call may take.")
@@ -85,6 +88,24 @@ class Settings(BaseSettings):
     )
     plan_cache_top_k: int = Field(default=5, ge=1, le=50, description="Cached plans that are looked at.")
     plan_cache_max_wrong_hits: float = Field(default=0.01, ge=0, le=1, description="Error budget of the cache.")
+    plan_cache_audit_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Share of would-be hits that are planned all the same, to check them, while the evidence is thin.",
+    )
+    plan_cache_judge: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether a model is asked where the cache alone cannot tell; auto: if there is a gateway.",
+    )
+    plan_cache_max_exemplars: int = Field(
+        default=64, ge=1, description="Masked questions kept of a plan; of more, those that resemble others go."
+    )
+    plan_cache_mirror_mb: int = Field(
+        default=256,
+        ge=0,
+        description="Megabytes of each process for the keys of recently asking tenants; 0: look up in the database.",
+    )
     review_new_plans: bool = Field(default=False, description="Hold each new plan for a person's approval.")
 
     sql_query_timeout_sec: float = Field(default=5, gt=0, description="Seconds a live query may take.")
@@ -144,6 +165,14 @@ class Settings(BaseSettings):
         """Only IANA names."""
         if value not in available_timezones():
             raise ValueError(f"{value!r} is no IANA time zone; write one such as Europe/Berlin")
+        return value
+
+    @field_validator("plan_cache_judge")
+    @classmethod
+    def judge_has_a_model(cls, value: str, others: ValidationInfo) -> str:
+        """A judge is a model of the gateway."""
+        if value == "on" and not (others.data.get("litellm_provider_base_url") or "").strip():
+            raise ValueError("a judge needs a model: set LITELLM_PROVIDER_BASE_URL, or leave it at auto")
         return value
 
     @field_validator("fixed_now")

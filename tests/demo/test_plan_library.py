@@ -1,7 +1,10 @@
 """Import and export through the real masker, source and store."""
 
+import hashlib
+
 import pytest
 
+from qkva.contracts.cache import NewKey
 from qkva.contracts.errors import PlanRejected, UnknownSource
 from qkva.contracts.plan import Exemplar
 from qkva.graphs.plan_library import export_plans, import_plans
@@ -69,6 +72,27 @@ async def test_importing_again_changes_nothing(services):
     assert [(plan.plan, set(plan.questions)) for plan in after] == [(plan.plan, set(plan.questions)) for plan in before]
 
 
+async def test_question_that_left_the_file_goes(services):
+    """What the cache learned of the same plan stays, and so does what other plans have."""
+    await import_plans(services, TENANT, FILE)
+    [plan] = [plan for plan in await services.plans.list_plans(TENANT) if plan.plan.params]
+    learned = NewKey(
+        kind="exemplar", masked="what has ‹customers.name› bought", roles=("customer",), embedding=(1.0,) * 1536
+    )
+    await services.plans.add_keys(TENANT, plan.plan.id, [learned], embedder=services.embedder.fingerprint)
+
+    await import_plans(services, TENANT, FILE.replace("      - What did Grace Hopper order since March?\n", ""))
+
+    masks = {
+        stored.plan.key_text: {exemplar.masked for exemplar in stored.questions}
+        for stored in await services.plans.list_plans(TENANT)
+    }
+    assert masks == {
+        "orders of a customer in a time range": {"which orders did ‹customers.name› place ‹time›", learned.masked},
+        "number of customers": {"how many customers are there"},
+    }
+
+
 async def test_changed_plan_replaces_the_old(services):
     await import_plans(services, TENANT, FILE)
     changed = FILE.replace("SELECT count(*) AS customers FROM customers", "SELECT count(*) FROM customers WHERE id > 0")
@@ -134,7 +158,8 @@ plans:
 """
     await import_plans(services, TENANT, text)
     (plan,) = await services.plans.list_plans(TENANT)
-    assert plan.questions == (Exemplar(masked="who are our customers in ‹customers.country›", roles=(None,)),)
+    said = hashlib.sha256(b"germany").hexdigest()[:12]
+    assert plan.questions == (Exemplar(masked="who are our customers in ‹customers.country›", roles=(f"={said}",)),)
     await import_plans(services, "another", await export_plans(services, TENANT, "shop"))
     (again,) = await services.plans.list_plans("another")
     assert again.questions == plan.questions

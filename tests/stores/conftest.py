@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 
-from qkva.contracts.cache import NewKey
+from qkva.contracts.cache import Candidate, NewKey
 from qkva.contracts.plan import Parameter, ParamType, Plan, PlanStatus, StoredPlan
+from qkva.contracts.stores import PlanStore
 
 EMBEDDER = "toy/1536"
 SCHEMA = "schema-1"
@@ -74,15 +76,21 @@ def save(plan_store, new_plan, new_key) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def find(plan_store, at_angle) -> Callable[..., Any]:
-    """The canonical query ids of what is found, or the candidates themselves by `find.candidates`."""
+def find_in(at_angle) -> Callable[..., Any]:
+    """The candidates that a store finds."""
 
     async def candidates(
-        tenant: str = "a", *, masked: str = "unseen", degrees: float = 0, **fields: Any
-    ) -> Sequence[Any]:
+        store: PlanStore, tenant: str = "a", *, masked: str = "unseen", degrees: float = 0, **fields: Any
+    ) -> Sequence[Candidate]:
         asked = {
             "source": "shop", "embedder": EMBEDDER, "schema_fingerprint": SCHEMA, "top_k": 5, **fields,
         }  # fmt: skip
-        return await plan_store.find_candidates(tenant, masked=masked, embedding=at_angle(degrees), **asked)
+        return await store.find_candidates(tenant, masked=masked, embedding=at_angle(degrees), **asked)
 
     return candidates
+
+
+@pytest.fixture
+def find(plan_store, find_in) -> Callable[..., Any]:
+    """The candidates that the test's store finds."""
+    return partial(find_in, plan_store)

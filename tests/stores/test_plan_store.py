@@ -2,6 +2,7 @@
 
 import asyncio
 
+import psycopg
 import pytest
 
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
@@ -240,6 +241,29 @@ async def test_least_used_plans_make_room(plan_store, save, monkeypatch):
 
     kept = {stored.canonical for stored in await plan_store.list_plans("a")}
     assert kept == {"kept by hand", "elsewhere", "used", "newer", "newest"}
+
+
+async def test_hits_weigh_against_idle_days(plan_store, save, monkeypatch, database_url):
+    """Each doubling of the hits makes up for a day without use; expired plans go before all others."""
+    monkeypatch.setattr("qkva.stores.plans.MAX_LEARNED_PLANS", 3)
+    seven = await save(canonical="7 hits, 4 days idle")  # 3 doublings
+    fifteen = await save(canonical="15 hits, 3 days idle")  # 4 doublings
+    expired = await save(canonical="1000 hits, expired")
+    with psycopg.connect(database_url, autocommit=True) as admin:
+        use = "update qkva.plan_cache_entries set hits = %s, last_used_at = now() - %s * interval '1 day' where id = %s"
+        admin.execute(use, (7, 4, seven.plan.id))
+        admin.execute(use, (15, 3, fifteen.plan.id))
+        admin.execute(use, (1000, 0, expired.plan.id))
+        admin.execute("update qkva.plan_cache_entries set expires_at = now() where id = %s", (expired.plan.id,))
+
+    async def after_saving(canonical):
+        await save(canonical=canonical)
+        return {stored.canonical for stored in await plan_store.list_plans("a")}
+
+    assert await after_saving("new") == {"7 hits, 4 days idle", "15 hits, 3 days idle", "new"}
+    assert await after_saving("newer") == {"15 hits, 3 days idle", "new", "newer"}
+    assert await after_saving("newer") == {"15 hits, 3 days idle", "new", "newer"}  # renewed, so nothing has to go
+    assert await after_saving("newest") == {"15 hits, 3 days idle", "newer", "newest"}
 
 
 @pytest.mark.parametrize("text", ["nul \x00 byte", "half a pair \ud800"])

@@ -1,3 +1,5 @@
+import hashlib
+
 import pytest
 
 from qkva.contracts.errors import PlanRejected
@@ -148,9 +150,11 @@ def test_filling_gives_the_values_back(marked, now):
     assert exemplar_roles(plan, marked(FULL), values) == ("top_n", "customer", "period", "min_total")
 
 
-def test_roles_of_constants_are_none(shop, marked):
-    plan, exemplar, roles = shop[13].plan, shop[13].exemplar, shop[13].roles
-    assert exemplar_roles(plan, marked(exemplar), {"period": MARCH}) == roles == (None, "period")
+def test_role_of_a_constant_is_its_fingerprint(shop, marked):
+    plan, exemplar = shop[13].plan, marked(shop[13].exemplar)
+    said = hashlib.sha256(b"damage").hexdigest()[:12]  # the lemma of "damaged"
+    assert exemplar.slots[0].value == "damaged"
+    assert exemplar_roles(plan, exemplar, {"period": MARCH}) == (f"={said}", "period")
 
 
 def test_roles_of_two_places_follow_the_values(marked):

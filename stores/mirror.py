@@ -1,0 +1,214 @@
+"""The live plans and keys of one tenant, source and embedder in memory: the nearest are one matrix product away.
+
+Measured at 30,000 keys on one core: 1.1 ms with the 256 columns that the local embedder fills, 7 ms with all 1536.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from qkva.stores.vectors import Floats, append, unit_rows, unpack_vectors
+
+Row = Mapping[str, Any]
+
+GONE, FOR_EVER = np.datetime64("0001-01-01", "us"), np.datetime64("9999-12-31", "us")
+"""As expiries: of a plan that has been replaced by a newer reading, and of a verified plan."""
+OVERHEAD = 4096
+"""Bytes of a mirror without a key: many empty ones have to count too."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """When a mirror was right."""
+
+    now: np.datetime64
+    """By the server's clock."""
+    snapshot: str
+    """Which transactions the server had finished."""
+    generation: str
+    """On which server, in which life of the table."""
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """The moment of a statement."""
+        return cls(now=microseconds(row["now"]), snapshot=row["snapshot"], generation=row["generation"])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A plan that is near to a question, with its nearest keys, best first."""
+
+    plan_id: UUID
+    keys: tuple[UUID, ...]
+    similarities: tuple[float, ...]
+    expires: np.datetime64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A question, as a mirror is asked."""
+
+    masked_hash: bytes
+    embedding: Floats
+    schema_fingerprint: str
+    top_k: int
+    keys_per_plan: int
+
+
+@dataclass(frozen=True, eq=False)
+class Mirror:
+    """Immutable, so that one look-up may compute in a thread while another one catches up with the changes.
+
+    Successors share the vectors' buffer and write behind each other's rows: a mirror has one successor at most.
+    """
+
+    moment: Moment
+    vectors: Floats
+    """Unit rows (or zero), with room behind the last one; columns that are zero throughout are cut off at the end."""
+    key_ids: NDArray[np.bytes_]
+    masked_hashes: NDArray[np.bytes_]
+    plan_of: NDArray[np.int32]
+    """Of each key: the place of its plan in the following three."""
+    plan_ids: NDArray[np.bytes_]
+    schemas: NDArray[np.str_]
+    expires: NDArray[np.datetime64]
+
+    @classmethod
+    def empty(cls, moment: Moment, capacity: int) -> Self:
+        """Without a key, with room for so many."""
+        return cls(
+            moment=moment,
+            vectors=np.empty((capacity, 0), np.float32),
+            key_ids=np.empty(0, "S16"),
+            masked_hashes=np.empty(0, "S32"),
+            plan_of=np.empty(0, np.int32),
+            plan_ids=np.empty(0, "S16"),
+            schemas=np.empty(0, "U1"),
+            expires=np.empty(0, "M8[us]"),
+        )
+
+    def __len__(self) -> int:
+        """How many keys it holds, those of plans that are gone included."""
+        return len(self.key_ids)
+
+    @property
+    def nbytes(self) -> int:
+        """What it takes of memory."""
+        small = (self.key_ids, self.masked_hashes, self.plan_of, self.plan_ids, self.schemas, self.expires)
+        return OVERHEAD + self.vectors.nbytes + sum(array.nbytes for array in small)
+
+    @property
+    def work(self) -> int:
+        """How many products one question takes."""
+        return len(self) * int(self.vectors.shape[1])
+
+    def choose(self, wanted: Wanted) -> list[Choice]:
+        """What the statement find_candidates would find at this moment."""
+        live = (self.expires > self.moment.now) & (self.schemas == wanted.schema_fingerprint)
+        equal = self.masked_hashes == wanted.masked_hash
+        asked_equally = np.zeros(len(live), bool)
+        asked_equally[self.plan_of[equal]] = True
+        exact = bool((live & asked_equally).any())
+        rows = np.flatnonzero((live & asked_equally if exact else live)[self.plan_of])
+        if not rows.size:
+            return []
+        similarity = self._similarities(wanted.embedding, rows)
+        of_plan = np.full(len(live), -np.inf, np.float32)
+        np.maximum.at(of_plan, self.plan_of[rows], similarity)
+        best = self._best(of_plan, wanted.top_k)
+        is_best = np.zeros(len(live), bool)
+        is_best[best] = True
+        few = np.flatnonzero(is_best[self.plan_of[rows]])
+        rows, similarity = rows[few], similarity[few]
+        order = np.lexsort((self.key_ids[rows], -similarity, ~equal[rows]))
+        rows, similarity = rows[order], similarity[order]
+        return [self._choice(plan, rows, similarity, wanted.keys_per_plan) for plan in best]
+
+    def _similarities(self, embedding: Floats, rows: NDArray[np.intp]) -> Floats:
+        # vecdot keeps to this thread; the matrix product's own threads cost milliseconds where the machine is shared.
+        asked = unit_rows(embedding[np.newaxis])[0, : self.vectors.shape[1]]
+        if len(rows) * 2 < len(self):
+            few: Floats = np.vecdot(self.vectors[rows], asked)
+            return few
+        every: Floats = np.vecdot(self.vectors[: len(self)], asked)
+        return every if len(rows) == len(self) else every[rows]
+
+    def _best(self, of_plan: Floats, top_k: int) -> NDArray[np.intp]:
+        """The places of the best plans; equally good ones by id, as the statement has them."""
+        near = np.flatnonzero(np.isfinite(of_plan))
+        if len(near) > top_k:
+            near = near[of_plan[near] >= np.partition(of_plan[near], -top_k)[-top_k]]
+        best: NDArray[np.intp] = near[np.lexsort((self.plan_ids[near], -of_plan[near]))][:top_k]
+        return best
+
+    def _choice(self, plan: int, rows: NDArray[np.intp], similarity: Floats, keys_per_plan: int) -> Choice:
+        mine = np.flatnonzero(self.plan_of[rows] == plan)[:keys_per_plan]
+        return Choice(
+            plan_id=as_uuid(self.plan_ids[plan]),
+            keys=tuple(as_uuid(packed) for packed in self.key_ids[rows[mine]]),
+            similarities=tuple(similarity[mine].tolist()),
+            expires=self.expires[plan],
+        )
+
+    def with_changes(self, changed: Sequence[UUID], found: Sequence[Row], moment: Moment) -> Self:
+        """The mirror at a later moment: of the changed plans it holds what has been found now, and nothing else."""
+        found = [row for row in found if row["key_ids"] is not None]
+        kept = self._without(changed)
+        if not found:
+            return replace(kept, moment=moment)
+        counts = [len(row["key_ids"]) // 16 for row in found]
+        places = np.repeat(np.arange(len(found), dtype=np.int32), counts) + np.int32(len(kept.plan_ids))
+        until = [FOR_EVER if row["expires_at"] is None else microseconds(row["expires_at"]) for row in found]
+        plan_ids = np.frombuffer(b"".join(row["plan_id"].bytes for row in found), "S16")
+        return replace(
+            kept,
+            moment=moment,
+            vectors=append(
+                kept.vectors, len(kept), unpack_vectors(b"".join(row["vectors"] for row in found), sum(counts))
+            ),
+            key_ids=np.append(kept.key_ids, np.frombuffer(b"".join(row["key_ids"] for row in found), "S16")),
+            masked_hashes=np.append(
+                kept.masked_hashes, np.frombuffer(b"".join(row["masked_hashes"] for row in found), "S32")
+            ),
+            plan_of=np.append(kept.plan_of, places),
+            plan_ids=np.append(kept.plan_ids, plan_ids),
+            schemas=np.append(kept.schemas, np.array([row["schema_fingerprint"] for row in found])),
+            expires=np.append(kept.expires, np.array(until, "M8[us]")),
+        )
+
+    def _without(self, changed: Sequence[UUID]) -> Self:
+        """These plans are gone; when they and the expired ones fill a quarter of the keys, their rows are cleared."""
+        if not len(self) or not changed:
+            return self
+        expires = self.expires.copy()
+        expires[np.isin(self.plan_ids, np.frombuffer(b"".join(plan.bytes for plan in changed), "S16"))] = GONE
+        live = expires > self.moment.now
+        rows = live[self.plan_of]
+        if rows.sum() > len(self) * 0.75:
+            return replace(self, expires=expires)
+        place = np.cumsum(live, dtype=np.int32) - np.int32(1)
+        return replace(
+            self,
+            vectors=self.vectors[: len(self)][rows],
+            key_ids=self.key_ids[rows],
+            masked_hashes=self.masked_hashes[rows],
+            plan_of=place[self.plan_of[rows]],
+            plan_ids=self.plan_ids[live],
+            schemas=self.schemas[live],
+            expires=expires[live],
+        )
+
+
+def microseconds(moment: datetime) -> np.datetime64:
+    """As numpy keeps it, without a zone."""
+    return np.datetime64(moment.astimezone(UTC).replace(tzinfo=None), "us")
+
+
+def as_uuid(packed: bytes) -> UUID:
+    """The id of 16 bytes; numpy drops zero bytes at the end."""
+    return UUID(bytes=bytes(packed).ljust(16, b"\0"))
