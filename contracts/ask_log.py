@@ -51,9 +51,10 @@ class AskEntry(BaseModel):
     """By purpose."""
     tokens: TokenCounts = Field(default_factory=dict)
     row_count: int | None = None
+    """Of all sources together."""
     truncated: bool | None = None
     execute_ms: float | None = None
-    """What the source took; None if it was not asked."""
+    """What the source took (of several side by side the slowest); None if it was not asked."""
     total_ms: float = 0.0
     """The sum over all nodes; what a person waits for is a little more."""
 
