@@ -84,9 +84,7 @@ def train_verifier(data: Sequence[Path], out: Path) -> int:
     with nothing_else_on_stdout():
         trained = train(data, progress=note)
     write(out, json.dumps(trained.verifier.dump(), indent=1) + "\n")
-    line(
-        "Of the questions of each set, those that a verifier which has not seen it would serve, and which of them wrong:"
-    )
+    line("Of each set, by least probability, what a verifier that has not seen it would serve, and what of it wrong:")
     for name, found in trained.held_out.items():
         line(f"  {name:{WIDTH}}" + "   ".join(held_out_figures(found)))
     line(f"The verifier {trained.verifier.version} is in {out}.")

@@ -95,7 +95,8 @@ def best_of_each(verifier: Verifier, pairs: Sequence[Pair]) -> list[tuple[float,
 
 def may_be_served(pair: Pair, hard_guards: bool) -> bool:
     """Whether only the probability decides."""
-    return pair.evidence.fits and not (hard_guards and pair.evidence.features["guarded"])
+    features = pair.evidence.features
+    return pair.evidence.fits and not (hard_guards and (features["guarded"] or features["unexplained"]))
 
 
 def _prior(held_out: Iterable[Sequence[tuple[float, bool]]]) -> Prior:
@@ -108,7 +109,12 @@ def _prior(held_out: Iterable[Sequence[tuple[float, bool]]]) -> Prior:
 def fit(pairs: Mapping[str, Sequence[Pair]], *, hard_guards: bool) -> Verifier:
     """A verifier without a prior; every set weighs as the root of its size. Raises ConfigError without scikit-learn."""
     names = list(FEATURES)
-    usable = {name: [pair for pair in found if pair.evidence.fits] for name, found in pairs.items()}
+    fitting = {name: [pair for pair in found if pair.evidence.fits] for name, found in pairs.items()}
+    usable = {name: found for name, found in fitting.items() if found}
+    if len({pair.same for found in usable.values() for pair in found}) < 2:
+        raise ConfigError(
+            "The questions for training need plans that are right and plans that are wrong for a question."
+        )
     rows = np.array([[pair.evidence.features[f] for f in names] for found in usable.values() for pair in found])
     same = np.array([pair.same for found in usable.values() for pair in found])
     weight = np.concatenate([np.full(len(found), len(found) ** -0.5) for found in usable.values()])

@@ -1,5 +1,6 @@
 """The HTTP app beside the graph: opens services with the server, closes them with it, and guards every route."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from qkva.contracts.errors import QkvaError, StoreUnavailable
 from qkva.contracts.identity import Caller
 from qkva.graphs.services import close_default_services, default_services
 from qkva.graphs.stats import stats_of
+from qkva.planning.decision.words import rarity
 from qkva.serving.callers import Callers, default_callers
 from qkva.serving.gate import CALLER, Gate
 
@@ -24,6 +26,7 @@ LONGEST_DAYS = 36_500
 @asynccontextmanager
 async def lifespan(_: Starlette) -> AsyncIterator[None]:
     """Open before the first question, so that it does not wait; a failure is logged, and each question says it."""
+    await asyncio.to_thread(rarity, "word")  # its table is read at its first use, which would hold up every caller
     try:
         await say_who_is_served(await default_callers())
     except QkvaError as error:

@@ -44,6 +44,8 @@ class Confidence:
         """Open where the corrected probability, less what is uncertain about the source, is within the budget."""
         if evidence.match.kind in ("exact", "canonical"):
             return Door(name="meaning", verdict="open", why="the same words")
+        if evidence.match.kind == "intent":
+            return Door(name="meaning", verdict="open", why="the phrase says what is asked")
         sure, wanted = self.recalibration.at_least(score, DEVIATIONS), required(budget)
         labels = f"{self.recalibration.labels} labels of this source"
         if sure < wanted:

@@ -4,6 +4,7 @@ Similarity only finds the candidates. Each has to pass every door, and each door
 
     mask        how the question was found: an equal mask, an equal canonical key, or a likeness
     guards      negation, superlative, comparison, aggregate, the asked thing, who does it to whom … agree
+    words       no content word on either side is left without an explanation
     slots       every value has its parameter, every parameter its value
     constants   what is baked into the plan is said, and nothing else
     plan        the query itself agrees with the question
@@ -34,7 +35,7 @@ class HitPolicy:
     """Error budget; 0 lets only equal masks and equal canonical keys pass."""
 
 
-DOOR_NAMES = ("mask", "guards", "slots", "constants", "plan", "meaning")
+DOOR_NAMES = ("mask", "guards", "words", "slots", "constants", "plan", "meaning")
 
 
 @dataclass(frozen=True)
@@ -132,13 +133,11 @@ def _doors(
     match, plan = evidence.match, evidence.candidate.plan
     yield mask_door(match, policy.similarity_floor, policy.max_wrong_hits)
     yield guards_door(match, hard=confidence.verifier.hard_guards)
+    yield words_door(match, evidence.left, hard=confidence.verifier.hard_guards)
     yield slots_door(match, evidence.binding, plan)
     yield constants_door(match, evidence.binding, question)
     yield plan_door(match)
-    if match.kind == "intent":
-        yield words_door(match, evidence.candidate.keys, evidence.description)
-    else:
-        yield confidence.door(evidence, score, policy.max_wrong_hits)
+    yield confidence.door(evidence, score, policy.max_wrong_hits)
 
 
 MARGIN = 0.04

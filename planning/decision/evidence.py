@@ -3,6 +3,7 @@
 The verifier is trained on exactly what this makes, so a stored plan is seen in training as it is in service.
 """
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -35,7 +36,8 @@ class Evidence:
     """Whether the values and constants of the question have their places."""
     features: dict[str, float]
     """All of FEATURES; empty for an intent phrase, which the verifier does not judge."""
-    description: SourceDescription | None = None
+    left: tuple[str, ...] = ()
+    """Content words on one side only that nothing accounts for."""
 
 
 def gather(
@@ -49,28 +51,29 @@ def gather(
         plan = PlanKey(candidate.plan)
         best = _best_exemplar(question, candidate, plan, schema)
         if best is None:  # a plan that nobody has asked for yet: its intent phrase is all there is
-            found.append(replace(_read(question, candidate, candidate.keys[0], {}), description=description))
+            read = _read(question, candidate, candidate.keys[0], {})
+            found.append(replace(read, left=_left(read.match, candidate, description)))
             continue
         key, pair = best.match.key, best.features
+        left = _left(best.match, candidate, description)
         found.append(
             Evidence(
                 candidate,
                 best.match,
                 best.binding,
                 best.fits,
-                pair
-                | store_features(question.masked, candidates, usages, at, key)
-                | {"unexplained": float(_unexplained(best.match, candidate, description))},
+                pair | store_features(question.masked, candidates, usages, at, key) | {"unexplained": float(len(left))},
+                left,
             )
         )
     return found
 
 
-def _unexplained(match: KeyMatch, candidate: Candidate, description: SourceDescription | None) -> int:
-    """Content words on one side only that nothing accounts for."""
+def _left(match: KeyMatch, candidate: Candidate, description: SourceDescription | None) -> tuple[str, ...]:
     if match.kind in ("exact", "canonical"):
-        return 0
-    return len(unexplained(match.asked, match.stored, match.query, candidate.keys, description, by_intent=False))
+        return ()
+    by_intent = match.kind == "intent"
+    return tuple(unexplained(match.asked, match.stored, match.query, candidate.keys, description, by_intent=by_intent))
 
 
 def _best_exemplar(
@@ -88,7 +91,7 @@ def _best_exemplar(
 def _distance(masked: str, key: Key) -> float:
     """A first guess at how far the two texts are from each other: words and marks on one side only, and the cosine."""
     if key.exact:
-        return -1.0
+        return -math.inf
     asked, stored = read_question_form(masked), read_question_form(key.masked)
     apart = len(Counter(asked.sequence) - Counter(stored.sequence)) + len(
         Counter(stored.sequence) - Counter(asked.sequence)

@@ -38,6 +38,40 @@ def first_conflict(asked: QuestionForm, stored: QuestionForm, query: QueryForm, 
     )
 
 
+_OPPOSITE = (
+    {"max", "min"},
+    {"gt", "lt"},
+    {"ge", "le"},
+    {"latest", "earliest"},
+    {"before", "after"},
+    {"since", "until"},
+)
+
+
+def flat_conflict(asked: QuestionForm, stored: QuestionForm) -> str | None:
+    """A contradiction that no wording of one and the same request has.
+
+    A count against yes or no, "most" against "least", a negation on one side. On `advising`, trained in domain, one odd
+    exemplar of this kind made 17 of 41 wrong hits.
+    """
+    kinds = {asked.ask.kind, stored.ask.kind}
+    if len(kinds) == 2 and "count" in kinds and not kinds & {"list", "much"}:
+        return f"one asks for {_kind(asked)}, the other for {_kind(stored)}"
+    only = asked.marks - stored.marks, stored.marks - asked.marks
+    for pair in _OPPOSITE:
+        ours, theirs = only[0] & pair, only[1] & pair
+        if ours and theirs:
+            return f"one says {_named(ours)}, the other {_named(theirs)}"
+    if ("not" in asked.marks) != ("not" in stored.marks):
+        return "a negation is said in one of them only"
+    return None
+
+
+def _named(marks: set[str] | frozenset[str]) -> str:
+    mark = min(marks)
+    return NAMES.get(mark, f"“{mark}”")
+
+
 def _kinds(asked: QuestionForm, stored: QuestionForm, query: QueryForm) -> str | None:
     if kinds_agree(asked, stored, query):
         return None

@@ -31,6 +31,10 @@ MARK_GROUPS = {
     "choice": ("both", "either", "only", "good"),
     "difficulty": ("hard", "easy"),
 }
+PLANNED = 0.15
+"""What an extra word still weighs that the plan's own query says."""
+UNLIKE = 0.1
+"""Unlikeness from which on a word counts as one that the other side does not say."""
 _GROUPED = {mark for marks in MARK_GROUPS.values() for mark in marks}
 _FILLERS = frozenset(
     "available possible existing current same also too already exactly own just still yet any all".split()
@@ -106,14 +110,18 @@ def _words(a: QuestionForm, b: QuestionForm, query: QueryForm, schema: frozenset
         "extra_rarest": max(map(rarity, extra), default=0.0),
         "extra_unlike": sum(extra_unlike),
         "extra_most_unlike": max(extra_unlike, default=0.0),
-        "extra_beyond_plan": sum(u * (0.15 if w in query.words else 1) for w, u in zip(extra, extra_unlike, strict=True)),
-        "extra_schema_words": sum(rarity(w) for w, u in zip(extra, extra_unlike, strict=True) if w in schema and u > 0.1),
+        "extra_beyond_plan": sum(
+            u * (PLANNED if w in query.words else 1) for w, u in zip(extra, extra_unlike, strict=True)
+        ),
+        "extra_schema_words": sum(
+            rarity(w) for w, u in zip(extra, extra_unlike, strict=True) if w in schema and u > UNLIKE
+        ),
         "lost_words": float(len(lost)),
         "lost_rarity": sum(map(rarity, lost)),
         "lost_rarest": max(map(rarity, lost), default=0.0),
         "lost_unlike": sum(lost_unlike),
         "lost_most_unlike": max(lost_unlike, default=0.0),
-        "lost_schema_words": sum(rarity(w) for w, u in zip(lost, lost_unlike, strict=True) if w in schema and u > 0.1),
+        "lost_schema_words": sum(rarity(w) for w, u in zip(lost, lost_unlike, strict=True) if w in schema and u > UNLIKE),
         "words_shared": 2 * sum(rarity(w) * n for w, n in shared.items()) / total if total else 1.0,
         "repetition": float(
             sum(abs(a.content.count(w) - b.content.count(w)) for w in set(a.content) & set(b.content))

@@ -1,7 +1,7 @@
 """How a verifier's probabilities hold on one source, from the labels that its cache makes by itself.
 
-`logit p′ = slope · logit p + shift`, with a normal prior on slope and shift: what they were on the sets of questions that
-the verifier was tried on without having seen them. Each label moves them (Laplace's approximation), and what stays
+`logit p′ = slope · logit p + shift`, with a normal prior on slope and shift: what they were on the sets of questions
+that the verifier was tried on without having seen them. Each label moves them (Laplace's approximation), and what stays
 uncertain is taken off the probability. So a cache whose source is unknown is strict, and opens as its labels come in.
 """
 

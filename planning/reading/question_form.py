@@ -111,13 +111,24 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
         return None if at == ask.at else "count"
     if word in WH_WORDS and at > 0 and tokens[at - 1].word == "and" and at != ask.at:
         return "also"  # "is it offered, and when": two questions
-    mark = MARKS.get(word)
+    return _mark_by_place(tokens, at, ask) or _mark_by_word(tokens, at, ask)
+
+
+def _mark_by_place(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
+    """What a word says by the words beside it, and not by itself."""
+    word = tokens[at].word
     if word == "all" and at > 0 and tokens[at - 1].word in ("are", "were", "been", "being"):
         return "only"  # "whose tickets are all in …"
     if word == "by" and 0 < at < len(tokens) - 1 and _groups(tokens[at + 1], tokens[at - 1]):
         return "each"  # "issues by type"
     if word in ("all", "every") and ask.kind == "yes_no":
         return "all"  # "do all orders have …" is not "are there orders that have …"
+    return None
+
+
+def _mark_by_word(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
+    word = tokens[at].word
+    mark = MARKS.get(word)
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if mark in ("gt", "lt") and word in ("over", "under", "within", "more", "below", "above"):
         # "over" a number compares; "all over", "more orders" and "within the team" do not always.

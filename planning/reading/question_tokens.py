@@ -11,8 +11,14 @@ from qkva.planning.reading.lexicon import FORMS, PHRASES
 _TOKEN = re.compile(r"‹([^›]*)›|[^\W_]+(?:_[^\W_]+)*|['’](?:s|d|m|re|ve|ll)\b|[^\w\s]", re.UNICODE)
 _NOT = re.compile(r"\b(\w+)n['’]t\b")
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
-_SYMBOLS = {">=": " at least ", "=>": " at least ", "≥": " at least ", "<=": " at most ", "=<": " at most ", "≤": " at most ",
-            "!=": " not ", "<>": " not ", "≠": " not ", ">": " more than ", "<": " less than ", "=": " "}  # fmt: skip
+_SYMBOLS = {
+    **dict.fromkeys((">=", "=>", "≥"), " at least "),
+    **dict.fromkeys(("<=", "=<", "≤"), " at most "),
+    **dict.fromkeys(("!=", "<>", "≠"), " not "),
+    ">": " more than ",
+    "<": " less than ",
+    "=": " ",
+}
 _SYMBOL = re.compile("|".join(map(re.escape, sorted(_SYMBOLS, key=len, reverse=True))))
 _SHORT = re.compile(r"\b(?:nr|no)\.? of\b|#(?= ?of\b| ?[a-z])")
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)

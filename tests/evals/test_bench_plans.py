@@ -10,6 +10,7 @@ from tests.gateway import Gateway
 
 from qkva.cli.main import run as run_cli
 from qkva.contracts.errors import ConfigError
+from qkva.evals.domains import read_domain
 from qkva.evals.judge import JudgeAt, open_judge
 from qkva.evals.report import wrong_hits
 from qkva.evals.run import BenchOptions, run_bench
@@ -106,10 +107,19 @@ async def test_results_are_compared_on_database(play, authors_database, contradi
     assert (wrong.wrong_hits, wrong.executed, wrong.executed_correct) == (1, 2, 1)
 
 
-async def test_split_sets_templates_aside(play):
-    tally = (await play(TINY, split=0.67)).tally
+async def test_split_trains_on_some_templates_and_plays_the_others(play, tmp_path):
+    entries = read_domain(Path(__file__).parents[2] / "bench" / "domains" / "places.yaml")
+    path = tmp_path / "places.json"
+    path.write_text(json.dumps(entries), "utf-8")
+    tally = (await play(path, split=0.5)).tally
 
-    assert tally.plans == 1
+    assert tally.plans == 40  # of 80
+    assert 0 < tally.hits and tally.wrong_hits <= 0.1 * tally.hits
+
+
+async def test_too_little_to_train_on_is_said(play):
+    with pytest.raises(ConfigError, match="need plans that are right and plans that are wrong"):
+        await play(TINY, split=0.67)
 
 
 async def test_database_is_dropped_afterwards(play, cache_dir):
@@ -165,7 +175,7 @@ def test_missing_file_is_one_sentence(cache_dir, tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def grey_zone(monkeypatch):
     """Leave to the judge what any door kept shut."""
-    monkeypatch.setattr(decide, "GREY_DOORS", frozenset({*decide.DOOR_NAMES, "margin"}))
+    monkeypatch.setattr(decide.Verdict, "is_grey", property(lambda verdict: not verdict.passed))
 
 
 @pytest.fixture
@@ -267,6 +277,6 @@ async def test_advising_stays_in_its_bounds(play):
     tally = (await play(ADVISING, limit=150)).tally
 
     assert tally.questions == 150
-    assert tally.hits >= 8
+    assert tally.hits >= 4  # nothing is known of the source yet
     assert tally.wrong_hits <= 1
     assert tally.planner_calls == tally.questions - tally.hits

@@ -24,7 +24,7 @@ BUDGET = 0.1
 @pytest.fixture(autouse=True)
 def grey_zone(monkeypatch):
     """Leave to the judge what any door kept shut."""
-    monkeypatch.setattr(decide, "GREY_DOORS", frozenset({*decide.DOOR_NAMES, "margin"}))
+    monkeypatch.setattr(decide.Verdict, "is_grey", property(lambda verdict: not verdict.passed))
 
 
 @pytest.fixture
@@ -36,8 +36,9 @@ async def agent(agent_with, gateway):
 
 async def learned(agent):
     """The labels of the judge, newest first."""
-    plans, embedder = agent.services.plans, agent.services.embedder.fingerprint
-    found = await plans.label_scores(agent.services.tenant_id, "library", embedder)
+    services = agent.services
+    scorer = services.confidences.scorer(services.embedder.fingerprint)
+    found = await services.plans.label_scores(services.tenant_id, "library", scorer)
     return [label for label in found if label.judge is not None]
 
 
@@ -46,10 +47,11 @@ async def teach(agent, right, *, judge=0.75, judged_by=None):
     services = agent.services
     (plan,) = await services.plans.list_plans(services.tenant_id)
     who = judged_by or (await learned(agent))[0].judged_by
+    scorer = services.confidences.scorer(services.embedder.fingerprint)
     for number in range(right):
         assert await services.plans.add_label(
             services.tenant_id, plan_id=plan.plan.id, masked=f"question {number}", verdict="same", similarity=0.8,
-            score=0.6, source_of_label="miss", embedder=services.embedder.fingerprint, judge=judge, judged_by=who,
+            score=0.6, source_of_label="miss", embedder=scorer, judge=judge, judged_by=who,
         )  # fmt: skip
 
 

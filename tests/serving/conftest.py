@@ -149,6 +149,7 @@ def environment_of(folder: Path, server: EmbeddedServer, database: str, gateway:
         "QKVA_CONFIG": str(folder / "qkva.toml"),
         "LITELLM_PROVIDER_BASE_URL": gateway.url,
         "LLM_MAX_RETRIES": "0",
+        "PLAN_CACHE_AUDIT_SHARE": "0",
         "LANGGRAPH_CLI_NO_ANALYTICS": "1",
         "LANGGRAPH_NO_VERSION_CHECK": "1",
         "LANGSMITH_TRACING": "false",
