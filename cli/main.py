@@ -1,4 +1,4 @@
-"""The command line: `qkva ask | plans | doctor | migrate | demo`.
+"""The command line: `qkva ask | plans | keys | stats | doctor | migrate | demo`.
 
 Exit codes: 0 done or answered, 1 refused or failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C.
 Each command imports its work only when it runs, so that `qkva --version` takes a tenth of a second.
@@ -17,8 +17,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from qkva.cli import bench, plans
-from qkva.cli.options import AsJson
+from qkva.cli import bench, keys, plans
+from qkva.cli.options import AsJson, TenantName
 from qkva.contracts.errors import ConfigError, QkvaError
 
 STOPPED = 130
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(plans.app, name="plans")
+app.add_typer(keys.app, name="keys")
 app.add_typer(bench.app, name="bench")
 
 
@@ -69,6 +70,19 @@ def ask(
 
     options = AskOptions(source=source, now=now, timezone=timezone, as_json=as_json, trace=trace, explain=explain)
     return ask_once(question, options)
+
+
+@app.command()
+def stats(
+    days: Annotated[float, typer.Option(min=0.01, max=36_500, help="How many days back to count.")] = 30,
+    source: Annotated[str | None, typer.Option(help="Only questions of this source.")] = None,
+    tenant: TenantName = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show hit rate, calls and money saved, wrong hits, and the slowest sources."""
+    from qkva.cli.stats import show_stats
+
+    return show_stats(days, source, tenant, as_json=as_json)
 
 
 @app.command()

@@ -3,6 +3,8 @@
     QkvaError
     ├── InvalidQuestion        the question cannot be used as it is
     ├── RequestRefused         qkva only reads, and was asked for something else
+    ├── NotAuthenticated       nobody knows who calls
+    ├── TooManyCalls           the caller's rate limit is reached
     ├── ConfigError            settings or qkva.toml are wrong
     │   └── UnknownSource
     ├── PlanRejected           a plan that may not run or may not be stored
@@ -46,6 +48,20 @@ class InvalidQuestion(QkvaError):
 
 class RequestRefused(QkvaError):
     """qkva only reads: it answers questions and changes nothing."""
+
+
+class NotAuthenticated(QkvaError):
+    """The API key or bearer token is unknown, expired or revoked."""
+
+
+class TooManyCalls(QkvaError):
+    """The rate limit of this caller is reached."""
+
+    transient = True
+
+    def __init__(self, per_minute: int) -> None:
+        super().__init__(f"More than {per_minute} calls a minute: wait a moment, or have the limit raised.")
+        self.retry_after_sec = -(-60 // per_minute)
 
 
 class ConfigError(QkvaError):

@@ -107,6 +107,8 @@ class AskState:
     """Whether the plan was made for this very question, in this turn."""
     review: bool = False
     """Whether a new plan waits for a person."""
+    for_this_turn: bool = False
+    """Whether the plan was passed by somebody who may not decide what others are served: it is not stored."""
     params: dict[str, Any] = field(default_factory=dict)
     """The values that are bound."""
     also: list[dict[str, Any]] = field(default_factory=list)
@@ -122,6 +124,8 @@ class AskState:
     error: str | None = None
     warnings: Annotated[list[str], operator.add] = field(default_factory=list)
     model_calls: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
+    tokens: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
+    """By `MODEL:KIND`, as far as the gateway tells."""
     timings_ms: Annotated[dict[str, float], add_by_key] = field(default_factory=dict)
 
     flight: Annotated[str | None, UntrackedValue] = None

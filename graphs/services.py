@@ -18,14 +18,15 @@ from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
 from qkva.nodes.single_flight import SingleFlight
 from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, load_settings
+from qkva.stores.app_login import APP_ROLE, migrate_and_log_in
+from qkva.stores.ask_log import PostgresAskLog
 from qkva.stores.database import Database
+from qkva.stores.keys import PostgresKeyStore
 from qkva.stores.leads import PostgresLeads
 from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
 
 logger = logging.getLogger(__name__)
-
-APP_ROLE = "qkva_rw"
 
 
 class ConfiguredSources:
@@ -83,6 +84,8 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         }
         sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
         stack.push_async_callback(sources.close)
+        ask_log = PostgresAskLog(database, retention_days=settings.audit_retention_days)
+        stack.push_async_callback(ask_log.close)
         flights = SingleFlight(PostgresLeads(database), patience_sec=settings.llm_timeout_sec)
         stack.push_async_callback(flights.close)
         yield AskServices(
@@ -98,6 +101,8 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
             chat=await open_chat(settings, stack),
             fixed_now=settings.fixed_now,
             flights=flights,
+            ask_log=ask_log if settings.audit_log else None,
+            keys=PostgresKeyStore(database),
         )
 
 
@@ -107,18 +112,23 @@ async def open_database(settings: Settings, embedded: EmbeddedPostgres, stack: A
     One that is not there stops nobody: questions are planned without the cache until it is.
     """
     if settings.database_url is not None:
-        owner = url = settings.database_url.get_secret_value()
-        role: str | None = APP_ROLE
+        owner = settings.database_url.get_secret_value()
+        app = settings.database_app_url.get_secret_value() if settings.database_app_url else None
+        database = await Database.open(owner, APP_ROLE, prepare=partial(migrate_and_log_in, owner, app))
     else:
         server = await embedded.start()
-        owner, url, role = server.admin_url, server.app_url, None
-    database = await Database.open(url, role, prepare=partial(migrate, owner))
+        database = await Database.open(server.app_url, prepare=partial(migrated, server.admin_url))
     stack.push_async_callback(database.close)
     try:
         await database.prepare()
     except StoreUnavailable as error:
         logger.warning("%s Questions are planned without the cache.", error.message)
     return database
+
+
+def migrated(owner: str) -> None:
+    """Migrate, for a login that is there already."""
+    migrate(owner)
 
 
 def open_embedder(settings: Settings, stack: AsyncExitStack) -> Embedder:
@@ -174,6 +184,7 @@ def ask_settings(settings: Settings) -> AskSettings:
         audit_share=settings.plan_cache_audit_share if settings.litellm_provider_base_url else 0.0,
         judge=settings.plan_cache_judge != "off",
         review_new_plans=settings.review_new_plans,
+        audit_text=settings.audit_text,
     )
 
 

@@ -37,7 +37,10 @@ class GatewayChat:
         # Few gateways speak the Responses API, which the client chooses by itself for some names of models.
         options = {**connection.client_options(), "model": name, "max_tokens": max_tokens, "use_responses_api": False}
         # The patience of the connection covers a stalled stream; the client's own clock would only log as well.
-        self._prose = ChatOpenAI(**options, temperature=temperature, stream_chunk_timeout=None, streaming=True)
+        # Gateways that do not know `stream_usage` leave it alone; then the tokens of an answer stay unknown.
+        self._prose = ChatOpenAI(
+            **options, temperature=temperature, stream_chunk_timeout=None, streaming=True, stream_usage=True
+        )
         # A form is read when it is whole; LangGraph's message stream would otherwise make the client stream it.
         self._forms = ChatOpenAI(**options, temperature=0, disable_streaming=True)
         self._takes_schemas = True

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from qkva.contracts.ask_log import AskLog
 from qkva.contracts.errors import BudgetSpent
+from qkva.contracts.keys import KeyStore
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
@@ -60,6 +62,8 @@ class AskSettings:
     """Whether a judge is asked, where there is a gateway."""
     review_new_plans: bool = False
     max_question_chars: int = 4000
+    audit_text: bool = False
+    """Whether the audit log keeps questions and values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +84,10 @@ class AskServices:
     """What the sources' own labels say of the hit decision."""
     flights: SingleFlight = field(default_factory=SingleFlight)
     """The plannings that are under way."""
+    ask_log: AskLog | None = None
+    """None where nothing is kept of questions."""
+    keys: KeyStore | None = None
+    """Who may call: for the server, before a question reaches the graph."""
 
 
 @dataclass(kw_only=True)
@@ -111,3 +119,5 @@ class AskRuntime:
     now: datetime
     """The caller's clock, aware, in the caller's zone."""
     meter: CallMeter
+    may_review: bool = True
+    """Whether the caller may decide which plans the whole tenant is served."""

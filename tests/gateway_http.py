@@ -14,6 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+USAGE = {
+    "prompt_tokens": 100,
+    "completion_tokens": 20,
+    "total_tokens": 120,
+    "prompt_tokens_details": {"cached_tokens": 30},
+}
+"""Of every chat."""
+
 
 @dataclass(frozen=True)
 class Request:
@@ -157,17 +165,16 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
         if request.body.get("stream"):
-            self._stream(message, reason, fault)
+            self._stream(request, message, reason, fault)
         elif fault == "error_chunk":
             self._send_error(500, "the model fell over")
         else:
             choice = {"index": 0, "message": message, "finish_reason": reason}
             choice["logprobs"] = logprobs if self.gateway.gives_logprobs else None
             choices = [] if fault == "no_choices" else [choice]
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            self._send_json(200, {**_head("chat.completion"), "choices": choices, "usage": usage}, cut=fault == "cut")
+            self._send_json(200, {**_head("chat.completion"), "choices": choices, "usage": USAGE}, cut=fault == "cut")
 
-    def _stream(self, message: dict[str, Any], reason: str, fault: str | None) -> None:
+    def _stream(self, request: Request, message: dict[str, Any], reason: str, fault: str | None) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -192,6 +199,8 @@ class Handler(BaseHTTPRequestHandler):
             self._chunk('data: {"error": {"message": "the model fell over", "code": 500}}\n\n')
         elif fault != "no_choices":
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+            if (request.body.get("stream_options") or {}).get("include_usage"):
+                self._event({"choices": [], "usage": USAGE})
         self._chunk("data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 

@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, also, plan_is_new, cache, status, results, params, masks, candidates, grey.
+Reads: plan, also, plan_is_new, for_this_turn, cache, status, results, params, masks, candidates, grey.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -50,6 +50,8 @@ def not_admitted(state: AskState, plan: Plan) -> str | None:
     """Why a plan may not be stored, or None."""
     if not (state.plan_is_new or state.cache == "coalesced") or plan.status is PlanStatus.FALLBACK:
         return "it is a fallback"
+    if state.for_this_turn:
+        return "who passed it may not decide what others are served"
     if state.status != "answered" or not state.results:
         return "its run gave no answer"
     if state.results[0].result.truncated:

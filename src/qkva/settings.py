@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, V
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from qkva.contracts.errors import ConfigError
+from qkva.contracts.identity import check_tenant
 
 CONFIG_NAME = "qkva.toml"
 
@@ -27,6 +28,17 @@ class SourceConfig(BaseModel):
     options: dict[str, Any] = Field(default_factory=dict, repr=False)
 
 
+class ModelPrice(BaseModel):
+    """One `[prices."MODEL"]` table of qkva.toml: what a million tokens cost, in any currency."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Input that the provider had cached; None: as other input."""
+
+
 class Settings(BaseSettings):
     """The environment variables of qkva, with their defaults."""
 
@@ -37,6 +49,10 @@ class Settings(BaseSettings):
     )
     database_url: SecretStr | None = Field(
         default=None, description="PostgreSQL with pgvector for the plan cache; unset: an embedded one below CACHE_DIR."
+    )
+    database_app_url: SecretStr | None = Field(
+        default=None,
+        description="Login for questions, only a member of qkva_rw; unset: DATABASE_URL's owner makes one.",
     )
     cache_dir: Path = Field(default=Path(".qkva"), description="Where the embedded database and the demo live.")
     timezone: str = Field(default="UTC", description="Zone of dates in questions, unless the caller names one.")
@@ -98,11 +114,50 @@ class Settings(BaseSettings):
         default=15, gt=0, description="Minutes until a source's schema and values are read again."
     )
 
+    server_auth: Literal["auto", "keys", "off"] = Field(
+        default="auto",
+        description="Whom the server serves: keys (callers with an API key or bearer token), off (this machine "
+        "alone, as TENANT_ID), or auto (this machine until a first key or JWT_* is there, then keys).",
+    )
+    rate_limit_per_minute: int = Field(
+        default=300, ge=0, description="Calls a minute that one API key or user may make of the server; 0: no limit."
+    )
+    share_within_tenant: bool = Field(
+        default=False, description="Let all users of a tenant see each other's threads, runs, crons and stored items."
+    )
+    jwt_key: SecretStr | None = Field(
+        default=None, description="Secret of 32 or more characters (HS256), or public key in PEM, of bearer tokens."
+    )
+    jwt_jwks_url: str | None = Field(
+        default=None, description="Where the issuer publishes its keys, in place of JWT_KEY."
+    )
+    jwt_issuer: str | None = Field(default=None, description="Issuer that a bearer token must name.")
+    jwt_audience: str | None = Field(default=None, description="Audience that a bearer token must name.")
+    jwt_tenant_claim: str = Field(default="tenant", description="Claim of a bearer token that holds the tenant.")
+    jwt_user_claim: str = Field(default="sub", description="Claim of a bearer token that holds the user.")
+
+    audit_log: bool = Field(default=True, description="Keep one line of each question: who, decision, plan, cost.")
+    audit_text: bool = Field(default=False, description="Keep the question's text and values in that line too.")
+    audit_retention_days: float = Field(
+        default=90, gt=0, le=36_500, description="Days such a line is kept, counted when it is written."
+    )
+
     fixed_now: datetime | None = Field(
         default=None, description="A fixed clock, for demos and tests; also `[clock] now`."
     )
     config_file: Path | None = Field(default=None, exclude=True, description="Set by load_settings.")
     sources: dict[str, SourceConfig] = Field(default_factory=dict, exclude=True, description="From qkva.toml.")
+
+    prices: dict[str, ModelPrice] = Field(default_factory=dict, exclude=True, description="From qkva.toml.")
+
+    @field_validator("tenant_id")
+    @classmethod
+    def tenant_has_a_name(cls, value: str) -> str:
+        """A tenant that can stand in an identity."""
+        try:
+            return check_tenant(value)
+        except ConfigError as error:
+            raise ValueError(error.message.rstrip(".")) from None
 
     @field_validator("timezone")
     @classmethod
@@ -149,6 +204,7 @@ class ConfigFile(BaseModel):
 
     clock: Clock = Clock()
     sources: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
 
 
 def load_settings(config: Path | None = None, **overrides: Any) -> Settings:
@@ -165,7 +221,7 @@ def load_settings(config: Path | None = None, **overrides: Any) -> Settings:
     if path is None:
         return base
     file = read_config(path)
-    found: dict[str, Any] = {"config_file": path, "sources": read_sources(file, path)}
+    found: dict[str, Any] = {"config_file": path, "sources": read_sources(file, path), "prices": file.prices}
     if file.clock.now and "fixed_now" not in base.model_fields_set:
         found["fixed_now"] = file.clock.now
     if file.clock.timezone and "timezone" not in base.model_fields_set:

@@ -120,6 +120,18 @@ async def test_table_stands_under_each_source(two):
     ]
 
 
+async def test_audit_log_holds_both_plans(two):
+    """By id and types, without the values that both were asked with."""
+    result = await two.ask(STILL)
+    await two.services.ask_log.flush()
+    (entry,) = await two.services.ask_log.entries(two.services.tenant_id)
+    assert (entry.source, entry.plan_id, entry.param_types) == ("library", result.plan.id, {"member": "text"})
+    (also,) = entry.also
+    assert (also.source, also.plan_id) == ("issues", result.also[0].plan.id)
+    assert (also.param_types, also.row_count, also.param_values) == ({"person": "text"}, 3, None)
+    assert (entry.row_count, "Weber" in entry.model_dump_json()) == (4, False)
+
+
 async def test_each_plan_counts_a_hit(two):
     await two.ask(STILL)
     assert await uses(two) == {
