@@ -80,6 +80,18 @@ class SourceDescription(BaseModel):
         return None
 
 
+class LoginRights(BaseModel):
+    """What the login of a source may do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    login: str
+    excess: tuple[str, ...] = ()
+    """Whatever goes beyond reading, in words: "is a superuser", "may write or owns public.orders"."""
+    functions: tuple[str, ...] = ()
+    """Functions that it may call and no query needs, such as set_config."""
+
+
 class Limits(BaseModel):
     """Bounds of one execution."""
 
@@ -89,6 +101,8 @@ class Limits(BaseModel):
     seconds: float = 5.0
     timezone: str = "UTC"
     """The caller's zone: naive timestamps of the source are read in it."""
+    any_cost: bool = False
+    """Whether a person has agreed to a query that was refused as too costly."""
 
 
 class Record(BaseModel):
@@ -113,9 +127,11 @@ class QueryResult(BaseModel):
 
     records: tuple[Record, ...]
     truncated: bool = False
-    """Whether the row cap cut the result."""
+    """Whether a cap cut the result: its rows, its bytes, or a long value."""
     dependency_ids: tuple[str, ...] = ()
     """"table:orders" …: what the query read."""
+    left_out: tuple[str, ...] = ()
+    """The conditions that were left out because their parameter was not said."""
 
 
 class BroadQuery(BaseModel):
@@ -179,4 +195,13 @@ class Connector(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+        ...
+
+
+@runtime_checkable
+class ChecksLogin(Protocol):
+    """A connector that can say what its login may do."""
+
+    async def login_rights(self) -> LoginRights:
+        """Raises SourceUnavailable or AuthError."""
         ...

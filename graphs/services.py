@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from qkva.connectors.registry import open_connector
-from qkva.contracts.errors import StoreUnavailable, UnknownSource
+from qkva.contracts.errors import AuthError, ConfigError, SourceError, StoreUnavailable, UnknownSource
 from qkva.contracts.models import ChatModels, Embedder
-from qkva.contracts.source import Connector
+from qkva.contracts.source import ChecksLogin, Connector, LoginRights
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
@@ -24,18 +24,25 @@ from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
 
 logger = logging.getLogger(__name__)
+login_log = logging.getLogger("qkva.login")
+"""By itself, since the command line shows it to whoever sits there."""
 
 APP_ROLE = "qkva_rw"
 
 
 class ConfiguredSources:
-    """The configured sources; each is described at its first use, and again after `refresh_seconds`."""
+    """The configured sources; each is described at its first use, and again after `refresh_seconds`.
 
-    def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float) -> None:
+    `strict` refuses a source whose login may do more than read.
+    """
+
+    def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float, strict: bool = False) -> None:
         self._connectors = dict(connectors)
         self._refresh_seconds = refresh_seconds
+        self._strict = strict
         self._ready: dict[str, tuple[float, ReadySource]] = {}
         self._locks = {name: asyncio.Lock() for name in connectors}
+        self._checked: set[str] = set()
 
     @property
     def connectors(self) -> Mapping[str, Connector]:
@@ -54,14 +61,46 @@ class ConfiguredSources:
         async with self._locks[name]:
             described_at, ready = self._ready.get(name, (0.0, None))
             if ready is None or time.monotonic() - described_at > self._refresh_seconds:
+                await self._check_login(name)
                 ready = await describe(name, self._connectors[name])
                 self._ready[name] = (time.monotonic(), ready)
             return ready
+
+    async def check_logins(self) -> None:
+        """Warn of each login that may do more than read, or raise ConfigError if strict; of one that is down later."""
+        checks = await asyncio.gather(*map(self._check_login, self._connectors), return_exceptions=True)
+        for problem in checks:
+            if isinstance(problem, AuthError) and problem.layer == "login":
+                raise ConfigError(problem.message)
+            if isinstance(problem, BaseException) and not isinstance(problem, SourceError):
+                raise problem
+
+    async def _check_login(self, name: str) -> None:
+        """Raises AuthError if strict and the login may do more than read, or SourceUnavailable."""
+        connector = self._connectors[name]
+        if name in self._checked or not isinstance(connector, ChecksLogin):
+            return
+        excess = login_excess(name, await connector.login_rights())
+        if excess and self._strict:
+            raise AuthError(f"{excess} STRICT_SOURCES refuses it.", layer="login")
+        if excess:
+            login_log.warning("%s", excess)
+        self._checked.add(name)
 
     async def close(self) -> None:
         """Give back every connection."""
         for connector in self._connectors.values():
             await connector.close()
+
+
+def login_excess(source: str, rights: LoginRights) -> str | None:
+    """What a login may do besides reading, and what to do about it; None if it only reads."""
+    if not rights.excess:
+        return None
+    return (
+        f"The login {rights.login} of the source {source!r} is not read-only: it {'; it '.join(rights.excess)}. "
+        f"`qkva source grant-sql {source}` prints the statements that make one which is."
+    )
 
 
 async def describe(name: str, connector: Connector) -> ReadySource:
@@ -81,8 +120,11 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
             name: open_connector(name, source.type, await embedded.resolve(source.options))
             for name, source in settings.sources.items()
         }
-        sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
+        sources = ConfiguredSources(
+            connectors, refresh_seconds=settings.source_refresh_minutes * 60, strict=settings.strict_sources
+        )
         stack.push_async_callback(sources.close)
+        await sources.check_logins()
         flights = SingleFlight(PostgresLeads(database), patience_sec=settings.llm_timeout_sec)
         stack.push_async_callback(flights.close)
         yield AskServices(

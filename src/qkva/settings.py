@@ -76,6 +76,9 @@ class Settings(BaseSettings):
     source_refresh_minutes: float = Field(
         default=15, gt=0, description="Minutes until a source's schema and values are read again."
     )
+    strict_sources: bool = Field(
+        default=False, description="Refuse a source whose login may do more than read; else only warn."
+    )
 
     fixed_now: datetime | None = Field(
         default=None, description="A fixed clock, for demos and tests; also `[clock] now`."
