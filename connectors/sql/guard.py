@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from qkva.connectors.sql.catalog import Catalog, real_tables, spelled
 from qkva.connectors.sql.columns import check_columns
 from qkva.connectors.sql.denied import check_denied
+from qkva.connectors.sql.dialects import VerbatimPostgres
 from qkva.connectors.sql.functions import check_function
 from qkva.connectors.sql.refusals import did_you_mean, refusal
 from qkva.connectors.sql.scopes import Scopes
@@ -33,7 +34,7 @@ _READS = (exp.Select, exp.SetOperation, exp.Subquery)
 _TYPES = frozenset(
     getattr(exp.DType, name)
     for name in (
-        "TEXT VARCHAR CHAR BPCHAR NAME INT SMALLINT BIGINT DECIMAL FLOAT DOUBLE BOOLEAN DATE TIME TIMETZ TIMESTAMP "
+        "TEXT VARCHAR CHAR BPCHAR NAME VARBINARY INT SMALLINT BIGINT DECIMAL FLOAT DOUBLE BOOLEAN DATE TIME TIMETZ TIMESTAMP "
         "TIMESTAMPTZ INTERVAL UUID JSON JSONB ARRAY MONEY INET INT4RANGE INT8RANGE NUMRANGE DATERANGE TSRANGE TSTZRANGE"
     ).split()
 )
@@ -49,7 +50,7 @@ def parse_query(text: str) -> exp.Query:
     try:
         tokens = sqlglot.tokenize(text, read="postgres")
         _check_tokens(tokens)
-        tree = sqlglot.parse_one(text, read="postgres")
+        tree = sqlglot.parse_one(text, read=VerbatimPostgres)
     except (SqlglotError, RecursionError) as error:
         raise refusal("statement", "it cannot be read as one PostgreSQL SELECT") from error
     if not isinstance(tree, _READS):
@@ -79,7 +80,10 @@ def _check_tokens(tokens: list[Token]) -> None:
     for token, following in zip(tokens, tokens[1:], strict=False):
         if token.token_type == TokenType.SEMICOLON:
             raise refusal("statement", "only one statement is allowed")
-        if token.text.upper() == "U" and following.token_type == TokenType.AMP and following.start == token.end + 1:
+        adjacent = following.start == token.end + 1
+        if token.token_type == TokenType.NUMBER and following.token_type == TokenType.VAR and adjacent:
+            raise refusal("statement", f'"{token.text}{following.text}" is no number; write its digits only')
+        if token.text.upper() == "U" and following.token_type == TokenType.AMP and adjacent:
             raise refusal("name", "names and texts spelled with U& are not allowed")
 
 

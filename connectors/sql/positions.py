@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from qkva.connectors.sql.binds import MARK, number_of
@@ -36,6 +37,15 @@ def check_unquoted(text: str) -> None:
                 "A parameter may not stand inside quotes or a name: write '%' || {name} || '%' for a part of a text, "
                 "{name} * interval '1 day' for a number of days."
             )
+
+
+def quoted_spans(text: str) -> list[tuple[int, int]]:
+    """Where the quoted texts and names with braces in them begin and end; nothing for what cannot be read."""
+    try:
+        tokens = sqlglot.tokenize(text, read="postgres")
+    except SqlglotError:
+        return []
+    return [(token.start, token.end) for token in tokens if "{" in token.text and token.token_type != TokenType.L_BRACE]
 
 
 def _check_position(node: exp.Placeholder, name: str) -> None:

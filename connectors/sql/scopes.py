@@ -28,6 +28,11 @@ _FUNCTION_COLUMNS = {
         ("value",),
     ),
 }
+_TYPE_NAMES = frozenset(
+    "text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid "
+    "json jsonb bytea".split()
+)
+"""One of which a cast of a literal is named."""
 _WRITTEN_NAMES = {"exploding_generate_series": "generate_series", "explode": "unnest"}
 
 
@@ -66,7 +71,8 @@ class Scopes:
         inside = node
         while (holder := inside.parent) is not None:
             if not isinstance(holder, exp.Select):
-                passed.append(holder)
+                if inside.arg_key not in _FROM:  # a table holds the joins of its parentheses, but is not around them
+                    passed.append(holder)
             else:
                 if inside.arg_key in _FROM:
                     if not any(_is_closed(item) for item in passed):
@@ -132,7 +138,9 @@ class Scopes:
             inner = function_name(projection.this.unnest())
             star = isinstance(projection.expression, exp.Star)
             return frozenset(_FUNCTION_COLUMNS.get(inner, ())) if star else frozenset({spelled(projection.expression)})
-        if isinstance(projection, (exp.Cast, exp.Paren, exp.Bracket, exp.Collate)):
+        if isinstance(projection, exp.Cast):
+            return self._output(projection.this, query) or _TYPE_NAMES
+        if isinstance(projection, (exp.Paren, exp.Bracket, exp.Collate)):
             return self._output(projection.this, query)
         if isinstance(projection, exp.Case):
             default = projection.args.get("default")

@@ -15,7 +15,7 @@ from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
 from qkva.connectors.sql.catalog import Catalog, described_tables
 from qkva.connectors.sql.functions import check_own_functions
 from qkva.connectors.sql.guard import check_query, parse_query
-from qkva.connectors.sql.positions import check_positions, check_unquoted
+from qkva.connectors.sql.positions import check_positions, check_unquoted, quoted_spans
 from qkva.connectors.sql.refusals import refusal, template_refusal
 from qkva.contracts.plan import PLACEHOLDER, Parameter, ParamType
 
@@ -45,7 +45,7 @@ def compile_template(
 
     Raises PlanRejected, saying which rule or which parameter.
     """
-    tree, parts = _parse(query)
+    tree, parts = _parse(query, params)
     _check_parts(parts, params)
     check_query(tree, catalog)
     check_positions(tree, [name for name, _ in parts])
@@ -60,21 +60,28 @@ def compile_template(
 
 def check_parameters(query: str, params: Sequence[Parameter]) -> None:
     """Refuse a declared parameter that the query does not use. Raises PlanRejected naming it."""
-    tree, parts = _parse(query)
+    tree, parts = _parse(query, params)
     used = {parts[number_of(node)][0] for node in tree.find_all(exp.Placeholder)}
     for param in params:
         if param.name not in used:
             raise template_refusal(f'The parameter "{param.name}" is declared, but the query does not use it.')
 
 
-def _parse(query: str) -> tuple[exp.Query, list[Part]]:
-    """The tree with a numbered placeholder per part, and the parts by number."""
+def _parse(query: str, params: Sequence[Parameter]) -> tuple[exp.Query, list[Part]]:
+    """The tree with a numbered placeholder per part, and the parts by number.
+
+    Inside quotes braces mean a placeholder only if they hold the name of one: '{a}' is an array too.
+    """
     if MARK in query:
         raise refusal("name", f"names may not contain {MARK}")
     parts: list[Part] = []
+    declared = {param.name for param in params}
+    quoted = quoted_spans(query)
 
     def number(found: re.Match[str]) -> str:
         part = (found[1], found[2])
+        if part[0] not in declared and any(start <= found.start() <= end for start, end in quoted):
+            return found[0]
         if part not in parts:
             parts.append(part)
         return f":{MARK}{parts.index(part)}"

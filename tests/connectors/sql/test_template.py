@@ -73,7 +73,7 @@ def compiled(query: str, *params: Parameter, missing: frozenset[str] = frozenset
         ),
         (
             "select id from orders where placed_at > now() - interval {q}",
-            "SELECT id FROM orders WHERE placed_at > CURRENT_TIMESTAMP - CAST(CAST($1 AS TEXT) AS INTERVAL)",
+            "SELECT id FROM orders WHERE placed_at > NOW() - CAST(CAST($1 AS TEXT) AS INTERVAL)",
         ),
     ],
 )
