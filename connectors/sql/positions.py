@@ -49,16 +49,18 @@ def quoted_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _check_position(node: exp.Placeholder, name: str) -> None:
-    parent = node.parent
+    child, parent = node, node.parent
     while isinstance(parent, (exp.Paren, exp.Cast, exp.Tuple)):
-        parent = parent.parent
+        child, parent = parent, parent.parent
     if isinstance(parent, exp.Alias):
         parent = parent.parent
     if isinstance(parent, _NAMES):
         raise template_refusal(f'The parameter "{name}" stands for a table or a column; only values can be parameters.')
+    if isinstance(parent, exp.Aliases):
+        raise template_refusal(f'The parameter "{name}" stands for a function; only values can be parameters.')
     if isinstance(parent, _ORDERS):
         raise template_refusal(f'The parameter "{name}" stands for an order or a group; only values can be parameters.')
-    if isinstance(parent, _KEYWORDS):
+    if isinstance(parent, _KEYWORDS) and not (isinstance(parent, exp.Extract) and child.arg_key == "expression"):
         raise template_refusal(f'The parameter "{name}" stands for a keyword; only values can be parameters.')
     if isinstance(parent, exp.Select):
         raise template_refusal(f'The parameter "{name}" alone is a column of the result; select what the source holds.')

@@ -29,8 +29,8 @@ _FUNCTION_COLUMNS = {
     ),
 }
 _TYPE_NAMES = frozenset(
-    "text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid "
-    "json jsonb bytea".split()
+    "text varchar bpchar int2 int4 int8 numeric float4 float8 bool date time timetz timestamp timestamptz interval "
+    "uuid json jsonb bytea".split()
 )
 """One of which a cast of a literal is named."""
 _WRITTEN_NAMES = {"exploding_generate_series": "generate_series", "explode": "unnest"}

@@ -122,7 +122,8 @@ def _drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]
 def _named(condition: exp.Expr, parts: list[Part]) -> str:
     """A condition as it stands in the template."""
     text = condition.sql("postgres", comments=False)
-    return re.sub(rf":{MARK}(\d+)", lambda found: "{" + ".".join(filter(None, parts[int(found[1])])) + "}", text)
+    mark = rf"%\({MARK}(\d+)\)s"  # as the generator writes a placeholder
+    return re.sub(mark, lambda found: "{" + ".".join(filter(None, parts[int(found[1])])) + "}", text)
 
 
 def _condition_of(node: exp.Expr) -> exp.Expr | None:
