@@ -69,6 +69,11 @@ class SourceDescription(BaseModel):
     fingerprint: str
     """Changes when tables, columns or types change; not when data does."""
 
+    def dependency_ids(self) -> list[str]:
+        """The ids of all tables and columns that a plan may depend on."""
+        columns = [column_id(table, field) for table in self.tables for field in table.fields]
+        return [*map(table_id, self.tables), *columns]
+
     def field(self, column: str) -> Field | None:
         """The field of "table.column", or None."""
         table_name, _, field_name = column.rpartition(".")
@@ -90,6 +95,20 @@ class LoginRights(BaseModel):
     """Whatever goes beyond reading, in words: "is a superuser", "may write or owns public.orders"."""
     functions: tuple[str, ...] = ()
     """Functions that it may call and no query needs, such as set_config."""
+
+
+COLUMNS_LISTED = "columns:listed"
+"""Among a plan's dependencies: every column that it reads is one of them."""
+
+
+def table_id(table: Table) -> str:
+    """What depends on a table, depends on this."""
+    return f"table:{table.name}"
+
+
+def column_id(table: Table, field: Field) -> str:
+    """What depends on a column of this name and type, depends on this; it is gone once either has changed."""
+    return f"column:{table.name}.{field.name} {field.type}"
 
 
 class Limits(BaseModel):
@@ -129,7 +148,7 @@ class QueryResult(BaseModel):
     truncated: bool = False
     """Whether a cap cut the result: its rows, its bytes, or a long value."""
     dependency_ids: tuple[str, ...] = ()
-    """"table:orders" …: what the query read."""
+    """"table:orders" and, where the source knows them, "column:orders.total numeric": what the query read."""
     left_out: tuple[str, ...] = ()
     """The conditions that were left out because their parameter was not said."""
 
@@ -195,6 +214,15 @@ class Connector(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+        ...
+
+
+@runtime_checkable
+class KnowsDependencies(Protocol):
+    """A connector that can say what a plan reads without running it."""
+
+    async def dependencies(self, plan: Plan) -> tuple[str, ...]:
+        """As QueryResult.dependency_ids. Raises PlanRejected or SourceUnavailable."""
         ...
 
 

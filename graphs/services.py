@@ -5,7 +5,7 @@ import logging
 import time
 import weakref
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
 from qkva.connectors.registry import open_connector
@@ -13,6 +13,7 @@ from qkva.contracts.errors import AuthError, ConfigError, SourceError, StoreUnav
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import ChecksLogin, Connector, LoginRights
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
+from qkva.graphs.schema_change import FollowingPlanStore
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
 from qkva.nodes.single_flight import SingleFlight
@@ -21,13 +22,15 @@ from qkva.settings import Settings, load_settings
 from qkva.stores.database import Database
 from qkva.stores.leads import PostgresLeads
 from qkva.stores.migrate import migrate
-from qkva.stores.plans import PostgresPlanStore
 
 logger = logging.getLogger(__name__)
 login_log = logging.getLogger("qkva.login")
 """By itself, since the command line shows it to whoever sits there."""
 
 APP_ROLE = "qkva_rw"
+RENEW_SECONDS = 60.0
+"""How old a description may be for a value that it does not know."""
+RENEW_PATIENCE_SECONDS = 2.0
 
 
 class ConfiguredSources:
@@ -43,6 +46,7 @@ class ConfiguredSources:
         self._ready: dict[str, tuple[float, ReadySource]] = {}
         self._locks = {name: asyncio.Lock() for name in connectors}
         self._checked: set[str] = set()
+        self._renewals: dict[str, asyncio.Task[None]] = {}
 
     @property
     def connectors(self) -> Mapping[str, Connector]:
@@ -65,6 +69,26 @@ class ConfiguredSources:
                 ready = await describe(name, self._connectors[name])
                 self._ready[name] = (time.monotonic(), ready)
             return ready
+
+    async def renewed(self, name: str) -> ReadySource:
+        """The source as it is now, for a value that is not known as it was said: it may have come in since.
+
+        Described anew at most once in `RENEW_SECONDS`; if that takes long, the answer is what was known, and the next
+        question gets the news. Raises as `ready`.
+        """
+        ready = await self.ready(name)
+        described_at, _ = self._ready.get(name, (0.0, None))
+        if time.monotonic() - described_at < RENEW_SECONDS:
+            return ready
+        if name not in self._renewals:
+            self._renewals[name] = asyncio.create_task(self._renew(name))
+            self._renewals[name].add_done_callback(lambda _: self._renewals.pop(name, None))
+        await asyncio.wait([self._renewals[name]], timeout=RENEW_PATIENCE_SECONDS)
+        return await self.ready(name)
+
+    async def _renew(self, name: str) -> None:
+        with suppress(SourceError):  # what is known stays until the source is asked itself
+            self._ready[name] = (time.monotonic(), await describe(name, self._connectors[name]))
 
     async def check_logins(self) -> None:
         """Warn of each login that may do more than read, or raise ConfigError if strict; of one that is down later."""
@@ -89,6 +113,8 @@ class ConfiguredSources:
 
     async def close(self) -> None:
         """Give back every connection."""
+        for renewal in list(self._renewals.values()):
+            renewal.cancel()
         for connector in self._connectors.values():
             await connector.close()
 
@@ -130,7 +156,7 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         yield AskServices(
             tenant_id=settings.tenant_id,
             settings=ask_settings(settings),
-            plans=PostgresPlanStore(database),
+            plans=FollowingPlanStore(database, sources),
             sources=sources,
             embedder=open_embedder(settings, stack),
             chat=await open_chat(settings, stack),

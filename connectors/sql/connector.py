@@ -109,9 +109,14 @@ class SqlConnector:
         return QueryResult(
             records=tuple(make_records(columns, fetched.rows, read)),
             truncated=fetched.truncated,
-            dependency_ids=tuple(f"table:{name}" for name in compiled.tables),
+            dependency_ids=compiled.dependencies,
             left_out=compiled.left_out,
         )
+
+    async def dependencies(self, plan: Plan) -> tuple[str, ...]:
+        """The ids of the tables and columns that the plan reads. Raises PlanRejected or SourceUnavailable."""
+        known = await self._structure()
+        return known.compile(plan.query, _frozen(plan.params), frozenset()).dependencies
 
     async def login_rights(self) -> LoginRights:
         """What the login may do besides reading. Raises SourceUnavailable or AuthError."""

@@ -49,7 +49,8 @@ def quoted_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _check_position(node: exp.Placeholder, name: str) -> None:
-    child, parent = node, node.parent
+    child: exp.Expr = node
+    parent = node.parent
     while isinstance(parent, (exp.Paren, exp.Cast, exp.Tuple)):
         child, parent = parent, parent.parent
     if isinstance(parent, exp.Alias):

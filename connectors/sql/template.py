@@ -13,11 +13,13 @@ from sqlglot import exp
 
 from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
 from qkva.connectors.sql.catalog import Catalog, described_tables
+from qkva.connectors.sql.columns import columns_read
 from qkva.connectors.sql.functions import check_own_functions
 from qkva.connectors.sql.guard import check_query, parse_query
 from qkva.connectors.sql.positions import check_positions, check_unquoted, quoted_spans
 from qkva.connectors.sql.refusals import refusal, template_refusal
 from qkva.contracts.plan import PLACEHOLDER, Parameter, ParamType
+from qkva.contracts.source import COLUMNS_LISTED, column_id, table_id
 
 Part = tuple[str, str | None]
 """A parameter's name and, for a time range, its side."""
@@ -32,6 +34,8 @@ class Compiled:
     """In the order of their numbers."""
     tables: tuple[str, ...]
     """Described names of the tables it reads, in order."""
+    dependencies: tuple[str, ...]
+    """The ids of the tables and columns that the template reads, whatever is left out of it."""
     left_out: tuple[str, ...]
     """The conditions whose parameter is missing, as SQL with the placeholders' names."""
     tree: exp.Query
@@ -55,7 +59,21 @@ def compile_template(
     tables = tuple(table.name for table in described_tables(tree, catalog))
     statement = tree.sql(catalog.dialect, comments=False)
     check_own_functions(statement, catalog)
-    return Compiled(sql=statement, binds=tuple(binds), tables=tables, left_out=left_out, tree=checked)
+    return Compiled(
+        sql=statement,
+        binds=tuple(binds),
+        tables=tables,
+        dependencies=_dependencies(checked, catalog),
+        left_out=left_out,
+        tree=checked,
+    )
+
+
+def _dependencies(tree: exp.Query, catalog: Catalog) -> tuple[str, ...]:
+    read = set(columns_read(tree, catalog))
+    tables = described_tables(tree, catalog)
+    columns = [(table, field) for table in tables for field in table.fields if f"{table.name}.{field.name}" in read]
+    return (*map(table_id, tables), COLUMNS_LISTED, *(column_id(table, field) for table, field in columns))
 
 
 def check_parameters(query: str, params: Sequence[Parameter]) -> None:
