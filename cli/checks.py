@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from qkva.connectors.registry import open_connector
 from qkva.contracts.errors import ModelError
 from qkva.contracts.models import Chat
-from qkva.contracts.source import Connector, Limits, SourceDescription
+from qkva.contracts.source import ChecksLogin, Connector, Limits, LoginRights, SourceDescription
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.graphs.services import open_chat, open_embedder
 from qkva.planning.masking.value_index import ValueIndex
@@ -24,14 +24,6 @@ from qkva.stores.migrate import head_revision, migrate
 FIRST_ROWS = {"postgres": "SELECT * FROM {table}", "jql": "ORDER BY created DESC"}
 """By dialect, a query that reads any rows."""
 
-READERS_RIGHTS = """
-select current_user, r.rolsuper,
-    coalesce(bool_or(has_table_privilege(c.oid, 'insert, update, delete, truncate')), false)
-from pg_roles r
-left join pg_class c on c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text = any(%s)
-where r.rolname = current_user
-group by r.rolsuper
-"""
 KEYS_DEMANDED = "select exists (select from qkva.key_demands)"
 CACHE_FACTS = """
 select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
@@ -178,7 +170,7 @@ async def check_call(purpose: str, model: Chat, *, fills: bool) -> Check:
     return Check(f"model {purpose}", "ok", f"{model.name}, {kind} in {(time.perf_counter() - started) * 1000:.0f} ms")
 
 
-async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgres) -> list[Check]:
+async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgres, *, strict: bool) -> list[Check]:
     """Describe it, read a row, count its values, and see whether its login could write."""
     options = await embedded.resolve(source.options)
     connector = open_connector(name, source.type, options)
@@ -199,10 +191,10 @@ async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgr
         if cut:
             advice = "Raise max_values_per_column, or names beyond it are not recognised in questions."
             checks.append(Check(label, "note", f"only a part of the values of {', '.join(cut[:4])} is known", advice))
+        if isinstance(connector, ChecksLogin):
+            checks.append(rights_check(name, await connector.login_rights(), strict=strict))
     finally:
         await connector.close()
-    if source.type == "sql":
-        checks.append(await check_rights(label, str(options["url"]), options.get("schemas") or ["public"]))
     return checks
 
 
@@ -216,20 +208,15 @@ async def check_rows(label: str, connector: Connector, description: SourceDescri
     return Check(label, "ok", f"rows of {table} are readable" if result.records else f"{table} is readable and empty")
 
 
-async def check_rights(label: str, url: str, schemas: list[str]) -> Check:
+def rights_check(name: str, rights: LoginRights, *, strict: bool) -> Check:
     """Whether the source's login could write, if qkva's own guards were not there."""
-    plain = url.replace("+psycopg", "", 1)
-    try:
-        async with await psycopg.AsyncConnection.connect(plain, connect_timeout=5) as connection:
-            row = await (await connection.execute(READERS_RIGHTS, (list(schemas),))).fetchone()
-    except psycopg.Error as error:
-        return Check(label, "note", f"its rights could not be read: {first_line(error)}")
-    user, superuser, writes = row or ("", False, False)
-    if superuser or writes:
-        what = "a superuser" if superuser else "allowed to write"
-        advice = "qkva only reads, in read-only transactions; still, give it a login that may only SELECT."
-        return Check(label, "note", f"the login {user} is {what}", advice)
-    return Check(label, "ok", f"the login {user} may only read")
+    label = f"source {name}"
+    if rights.excess:
+        advice = f"`qkva source grant-sql {name}` prints the statements that make a login which may only read."
+        found = f"the login {rights.login} {', '.join(rights.excess)}"
+        return Check(label, "broken" if strict else "note", found, advice)
+    spare = f"; {', '.join(rights.functions)} are not revoked" if rights.functions else ""
+    return Check(label, "ok", f"the login {rights.login} may only read{spare}")
 
 
 def first_line(error: psycopg.Error) -> str:

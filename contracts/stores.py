@@ -82,6 +82,16 @@ class PlanStore(Protocol):
         """Retire the learned plans that depend on any of these ids; returns how many."""
         ...
 
+    async def count_stale_plans(self, tenant_id: str, *, source: str, schema_fingerprint: str) -> int:
+        """How many live plans were found for another schema of the source, and say which columns they need."""
+        ...
+
+    async def follow_schema(
+        self, tenant_id: str, *, source: str, schema_fingerprint: str, known_ids: Sequence[str]
+    ) -> int:
+        """Let the plans live on whose tables and columns are all among `known_ids`; returns how many were retired."""
+        ...
+
     async def add_label(
         self,
         tenant_id: str,

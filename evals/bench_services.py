@@ -49,6 +49,10 @@ class DescribedSource:
     def forget(self, name: str) -> None:
         """Nothing changes during a run."""
 
+    async def renewed(self, name: str) -> ReadySource:
+        """The same: nothing comes in."""
+        return await self.ready(name)
+
     async def ready(self, name: str) -> ReadySource:
         """The source."""
         return self._ready

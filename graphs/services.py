@@ -5,14 +5,15 @@ import logging
 import time
 import weakref
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 
 from qkva.connectors.registry import open_connector
-from qkva.contracts.errors import StoreUnavailable, UnknownSource
+from qkva.contracts.errors import AuthError, ConfigError, SourceError, StoreUnavailable, UnknownSource
 from qkva.contracts.models import ChatModels, Embedder
-from qkva.contracts.source import Connector
+from qkva.contracts.source import ChecksLogin, Connector, LoginRights
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
+from qkva.graphs.schema_change import FollowingPlanStore
 from qkva.models.embeddings import GatewayEmbedder, LocalEmbedder
 from qkva.nodes.runtime import AskServices, AskSettings, ReadySource
 from qkva.nodes.single_flight import SingleFlight
@@ -24,19 +25,30 @@ from qkva.stores.database import Database
 from qkva.stores.keys import PostgresKeyStore
 from qkva.stores.leads import PostgresLeads
 from qkva.stores.migrate import migrate
-from qkva.stores.plans import PostgresPlanStore
 
 logger = logging.getLogger(__name__)
+login_log = logging.getLogger("qkva.login")
+"""By itself, since the command line shows it to whoever sits there."""
+
+RENEW_SECONDS = 60.0
+"""How old a description may be for a value that it does not know."""
+RENEW_PATIENCE_SECONDS = 2.0
 
 
 class ConfiguredSources:
-    """The configured sources; each is described at its first use, and again after `refresh_seconds`."""
+    """The configured sources; each is described at its first use, and again after `refresh_seconds`.
 
-    def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float) -> None:
+    `strict` refuses a source whose login may do more than read.
+    """
+
+    def __init__(self, connectors: Mapping[str, Connector], *, refresh_seconds: float, strict: bool = False) -> None:
         self._connectors = dict(connectors)
         self._refresh_seconds = refresh_seconds
+        self._strict = strict
         self._ready: dict[str, tuple[float, ReadySource]] = {}
         self._locks = {name: asyncio.Lock() for name in connectors}
+        self._checked: set[str] = set()
+        self._renewals: dict[str, asyncio.Task[None]] = {}
 
     @property
     def connectors(self) -> Mapping[str, Connector]:
@@ -55,14 +67,68 @@ class ConfiguredSources:
         async with self._locks[name]:
             described_at, ready = self._ready.get(name, (0.0, None))
             if ready is None or time.monotonic() - described_at > self._refresh_seconds:
+                await self._check_login(name)
                 ready = await describe(name, self._connectors[name])
                 self._ready[name] = (time.monotonic(), ready)
             return ready
 
+    async def renewed(self, name: str) -> ReadySource:
+        """The source as it is now, for a value that is not known as it was said: it may have come in since.
+
+        Described anew at most once in `RENEW_SECONDS`; if that takes long, the answer is what was known, and the next
+        question gets the news. Raises as `ready`.
+        """
+        ready = await self.ready(name)
+        described_at, _ = self._ready.get(name, (0.0, None))
+        if time.monotonic() - described_at < RENEW_SECONDS:
+            return ready
+        if name not in self._renewals:
+            self._renewals[name] = asyncio.create_task(self._renew(name))
+            self._renewals[name].add_done_callback(lambda _: self._renewals.pop(name, None))
+        await asyncio.wait([self._renewals[name]], timeout=RENEW_PATIENCE_SECONDS)
+        return await self.ready(name)
+
+    async def _renew(self, name: str) -> None:
+        with suppress(SourceError):  # what is known stays until the source is asked itself
+            self._ready[name] = (time.monotonic(), await describe(name, self._connectors[name]))
+
+    async def check_logins(self) -> None:
+        """Warn of each login that may do more than read, or raise ConfigError if strict; of one that is down later."""
+        checks = await asyncio.gather(*map(self._check_login, self._connectors), return_exceptions=True)
+        for problem in checks:
+            if isinstance(problem, AuthError) and problem.layer == "login":
+                raise ConfigError(problem.message)
+            if isinstance(problem, BaseException) and not isinstance(problem, SourceError):
+                raise problem
+
+    async def _check_login(self, name: str) -> None:
+        """Raises AuthError if strict and the login may do more than read, or SourceUnavailable."""
+        connector = self._connectors[name]
+        if name in self._checked or not isinstance(connector, ChecksLogin):
+            return
+        excess = login_excess(name, await connector.login_rights())
+        if excess and self._strict:
+            raise AuthError(f"{excess} STRICT_SOURCES refuses it.", layer="login")
+        if excess:
+            login_log.warning("%s", excess)
+        self._checked.add(name)
+
     async def close(self) -> None:
         """Give back every connection."""
+        for renewal in list(self._renewals.values()):
+            renewal.cancel()
         for connector in self._connectors.values():
             await connector.close()
+
+
+def login_excess(source: str, rights: LoginRights) -> str | None:
+    """What a login may do besides reading, and what to do about it; None if it only reads."""
+    if not rights.excess:
+        return None
+    return (
+        f"The login {rights.login} of the source {source!r} is not read-only: it {'; it '.join(rights.excess)}. "
+        f"`qkva source grant-sql {source}` prints the statements that make one which is."
+    )
 
 
 async def describe(name: str, connector: Connector) -> ReadySource:
@@ -82,8 +148,11 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
             name: open_connector(name, source.type, await embedded.resolve(source.options))
             for name, source in settings.sources.items()
         }
-        sources = ConfiguredSources(connectors, refresh_seconds=settings.source_refresh_minutes * 60)
+        sources = ConfiguredSources(
+            connectors, refresh_seconds=settings.source_refresh_minutes * 60, strict=settings.strict_sources
+        )
         stack.push_async_callback(sources.close)
+        await sources.check_logins()
         ask_log = PostgresAskLog(database, retention_days=settings.audit_retention_days)
         stack.push_async_callback(ask_log.close)
         flights = SingleFlight(PostgresLeads(database), patience_sec=settings.llm_timeout_sec)
@@ -91,8 +160,9 @@ async def open_services(settings: Settings) -> AsyncIterator[AskServices]:
         yield AskServices(
             tenant_id=settings.tenant_id,
             settings=ask_settings(settings),
-            plans=PostgresPlanStore(
+            plans=FollowingPlanStore(
                 database,
+                sources,
                 mirror_bytes=settings.plan_cache_mirror_mb * 2**20,
                 max_exemplars=settings.plan_cache_max_exemplars,
             ),

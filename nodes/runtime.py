@@ -39,6 +39,10 @@ class SourceBook(Protocol):
         """Describe the source anew at its next use."""
         ...
 
+    async def renewed(self, name: str) -> ReadySource:
+        """As `ready`, read again if that is a minute old: for a value that is not known as it was said."""
+        ...
+
     async def ready(self, name: str) -> ReadySource:
         """Raises UnknownSource (naming the known ones), SourceUnavailable or AuthError."""
         ...

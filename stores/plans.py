@@ -6,6 +6,7 @@ from uuid import UUID
 from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
+from qkva.contracts.source import COLUMNS_LISTED
 from qkva.stores.database import Connection, Database
 from qkva.stores.plan_keys import KeyWriter
 from qkva.stores.plan_rows import (
@@ -159,6 +160,21 @@ class PostgresPlanStore:
         values = {"tenant_id": tenant_id, "dependency_ids": list(dependency_ids)}
         return await self._database.execute(tenant_id, SQL["invalidate_plans_for_records"], values)
 
+    async def count_stale_plans(self, tenant_id: str, *, source: str, schema_fingerprint: str) -> int:
+        """How many live plans were found for another schema of the source, and say which columns they need."""
+        values = _schema_values(tenant_id, source, schema_fingerprint)
+        rows = await self._database.fetch_all(tenant_id, SQL["count_stale_plans"], values)
+        return int(rows[0]["plans"])
+
+    async def follow_schema(
+        self, tenant_id: str, *, source: str, schema_fingerprint: str, known_ids: Sequence[str]
+    ) -> int:
+        """Let the plans live on whose tables and columns are all among `known_ids`; returns how many were retired."""
+        values = {**_schema_values(tenant_id, source, schema_fingerprint), "known_ids": list(known_ids)}
+        async with self._database.tenant_transaction(tenant_id) as connection:
+            followed = await (await connection.execute(SQL["follow_schema"], values)).fetchall()
+        return sum(row["status"] == PlanStatus.RETIRED for row in followed)
+
     async def add_label(
         self,
         tenant_id: str,
@@ -221,6 +237,15 @@ class PostgresPlanStore:
         }  # fmt: skip
         rows = await self._database.fetch_all(tenant_id, SQL["list_plans"], values)
         return [stored_from_row(row) for row in rows]
+
+
+def _schema_values(tenant_id: str, source: str, schema_fingerprint: str) -> dict[str, object]:
+    return {
+        "tenant_id": tenant_id,
+        "source": source,
+        "schema_fingerprint": schema_fingerprint,
+        "columns_listed": COLUMNS_LISTED,
+    }
 
 
 async def _save_entry(connection: Connection, values: dict[str, object], param_names: list[str]) -> UUID:

@@ -210,6 +210,24 @@ where tenant_id = %(tenant_id)s and source = %(source)s and (xid, plan_id) in (
     where changed_at < now() - interval '1 day'
 )
 
+-- count_stale_plans --
+-- The live plans that were found for another schema and say which columns they need.
+select count(*) as plans
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and source = %(source)s and status <> 'retired'
+    and schema_fingerprint <> %(schema_fingerprint)s and %(columns_listed)s = any(dependency_ids)
+
+-- follow_schema --
+-- Of those, the plans whose tables and columns are all still there live on; the others are retired.
+update qkva.plan_cache_entries
+set schema_fingerprint = %(schema_fingerprint)s,
+    status = case when array(
+        select needed from unnest(dependency_ids) as needed where needed like 'table:%%' or needed like 'column:%%'
+    ) <@ %(known_ids)s::text[] then status else 'retired' end
+where tenant_id = %(tenant_id)s and source = %(source)s and status <> 'retired'
+    and schema_fingerprint <> %(schema_fingerprint)s and %(columns_listed)s = any(dependency_ids)
+returning status
+
 -- record_hit --
 -- Count one use. Losing the last few in a crash is worth less than waiting for the disk on each hit.
 with unhurried as materialized (

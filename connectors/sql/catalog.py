@@ -17,16 +17,30 @@ def spelled(identifier: exp.Expr | str | None) -> str:
 
 
 class Catalog:
-    """The tables of one description."""
+    """The tables of one description, and what else a query may and may not name."""
 
-    def __init__(self, tables: Sequence[Table], *, schemas: Sequence[str], denied: Sequence[str] = ()) -> None:
+    dialect = "postgres"
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        *,
+        schemas: Sequence[str],
+        denied: Iterable[str] = (),
+        own_functions: Iterable[str] = (),
+        allowed_functions: Iterable[str] = (),
+    ) -> None:
         self.tables = tables
+        self.allowed_functions = frozenset(name.lower() for name in allowed_functions)
+        """Of the database's own, those that its options allow."""
+        self.own_functions = frozenset(own_functions) - self.allowed_functions
+        """Functions that somebody has made within reach: whatever they do, a query does not call them."""
         self._schemas = schemas
         self._by_name = {table.name: table for table in tables}
-        self._denied: dict[str, set[str]] = {}
+        self._denied: dict[str, frozenset[str]] = {}
         for column in denied:
             table, _, name = column.rpartition(".")
-            self._denied.setdefault(table, set()).add(name)
+            self._denied[table] = self._denied.get(table, frozenset()) | {name}
         self.user_types = {field.type for table in tables for field in table.fields if is_user_type(field)}
 
     def find(self, node: exp.Table) -> Table | None:
@@ -37,9 +51,9 @@ class Catalog:
         candidates = [name, *(f"{other}.{name}" for other in self._schemas[1:])]
         return next((self._by_name[known] for known in candidates if known in self._by_name), None)
 
-    def denied_columns(self, table: Table) -> set[str]:
+    def denied_columns(self, table: Table) -> frozenset[str]:
         """The columns of it that may not be read."""
-        return self._denied.get(table.name, set())
+        return self._denied.get(table.name, frozenset())
 
     def field(self, column: str) -> Field | None:
         """The field of "table.column", or None."""

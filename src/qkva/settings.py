@@ -113,6 +113,9 @@ class Settings(BaseSettings):
     source_refresh_minutes: float = Field(
         default=15, gt=0, description="Minutes until a source's schema and values are read again."
     )
+    strict_sources: bool = Field(
+        default=False, description="Refuse a source whose login may do more than read; else only warn."
+    )
 
     server_auth: Literal["auto", "keys", "off"] = Field(
         default="auto",

@@ -155,3 +155,29 @@ select from where
 ;
 -- work without end
 select repeat('x', 1000000000)
+-- functions called like columns
+select f.pg_read_file from unnest(array['/etc/hostname']) f
+select pg_read_file.pg_read_file from unnest(array['/etc/hostname']) as pg_read_file(x)
+select f.pg_sleep from (select 1) y, unnest(array[0.1::float8]) f
+select ('/etc/hostname'::text).pg_read_file
+select (x.a).pg_read_file from (select '/etc/hostname'::text as a) x
+select (unnest(array['data_directory'])).current_setting
+select x.canary from (select 1) x
+select x.canary from (select 1 as canary) x(a)
+select (x).canary from (select 1) x
+select x.canary from (values (1)) x
+with x as (select 1) select x.canary from x
+with x(a) as (select 1 as canary) select x.canary from x
+select o.canary from orders o, (select 1 as canary) o2
+select (select f.pg_sleep from (select 1) z) from unnest(array[1.0::float8]) f
+select (select 1 from (select f.pg_sleep from (select 1) z) y, (select 1 as pg_sleep) f) from unnest(array[1.0::float8]) f
+select (orders.*).canary from orders
+select orders.row_to_json from orders
+select public.orders.canary from orders
+select o.id from orders o join customers c on f.pg_sleep is null
+select x.canary from rows from (generate_series(1, 2)) as x
+select u.lexeme.canary from unnest(to_tsvector('a')) u
+select id from (orders join customers on true) as j
+-- numbers that are none
+select 1_000
+select 10 as a, 2b
