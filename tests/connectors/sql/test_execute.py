@@ -250,7 +250,9 @@ async def test_snippet_and_dependencies(shop: SqlConnector):
     query = "select o.id, o.total from orders o where o.id = 7 and o.customer_id in (select id from customers)"
     result = await ask(shop, query)
     assert result.records[0].snippet == "id: 7, total: 71.75"
-    assert set(result.dependency_ids) == {"table:orders", "table:customers"}
+    columns = ("orders.id integer", "orders.total numeric(10,2)", "orders.customer_id integer", "customers.id integer")
+    listed = {f"column:{column}" for column in columns}
+    assert set(result.dependency_ids) == {"table:orders", "table:customers", "columns:listed", *listed}
 
 
 async def test_refused_query_is_not_run(shop: SqlConnector):
