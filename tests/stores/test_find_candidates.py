@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 
 from qkva.contracts.plan import PlanStatus
+from qkva.stores.plans import MIRROR_BYTES, PostgresPlanStore
 
 pytestmark = pytest.mark.db
+
+
+@pytest.fixture(params=[MIRROR_BYTES, 0], ids=["mirror", "scan"])
+async def plan_store(database, request, monkeypatch):
+    """Both ways of looking up have to give the same."""
+    monkeypatch.setattr("qkva.stores.mirrors.PATIENCE_SEC", 30)
+    return PostgresPlanStore(database, mirror_bytes=request.param)
 
 
 def intents(candidates):
@@ -40,6 +48,7 @@ async def test_top_k_counts_plans(save, find, plan_store, new_key):
 
     assert intents(found) == ["intent of second", "intent of crowded"]
     assert [key.masked for key in found[1].keys] == [f"crowd {n}" for n in range(8)]
+    assert [candidate.exemplars for candidate in found] == [1, 21]
 
 
 async def test_exact_mask_beats_nearer_vectors(save, find):

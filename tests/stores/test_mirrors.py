@@ -93,6 +93,21 @@ async def test_every_write_of_another_store_is_seen_at_once(other_store, plan_st
     assert intents(await find_in(other_store, schema_fingerprint="schema-2")) == ["intent of nearer"]
 
 
+async def test_deletions_are_followed_without_reading_all_anew(plan_store, save, find, new_key, database_url):
+    stored = await save(canonical="kept", degrees=10)
+    await plan_store.add_keys("a", stored.plan.id, [new_key("wrong", 0)], embedder="toy/1536")
+    await save(canonical="deleted", degrees=5)
+    await find()
+    mine = plan_store._search.mirrors._held["a", "shop", "toy/1536"]
+
+    await plan_store.remove_key("a", stored.plan.id, "wrong")
+    assert [key.masked for found in await find() for key in found.keys] == ["mask of deleted", "mask of kept"]
+    rows(database_url, "delete from qkva.plan_cache_entries where canonical = 'deleted'")
+    assert [key.masked for found in await find() for key in found.keys] == ["mask of kept"]
+
+    assert plan_store._search.mirrors._held["a", "shop", "toy/1536"] is mine
+
+
 async def test_another_process_is_seen_at_once(plan_store, save, find, app_database_url):
     mine = await save(canonical="mine")
     assert intents(await find()) == ["intent of mine"]
@@ -219,7 +234,7 @@ async def test_cancelled_caller_leaves_no_half_of_a_change(plan_store, save, fin
     for n in range(4):
         await save(canonical=f"c{n}", degrees=10 + n)
         caller = asyncio.create_task(find())
-        while mine.catching_up is None:
+        while mine.catching_up is None and not caller.done():
             await asyncio.sleep(0)
         caller.cancel()
         assert (await find(degrees=10 + n))[0].plan.key_text == f"intent of c{n}"
