@@ -19,7 +19,10 @@ from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, SourceConfig
 from qkva.stores.migrate import head_revision, migrate
 
-FIRST_ROWS = {"postgres": "SELECT * FROM {table}", "jql": "ORDER BY created DESC"}
+FIRST_ROWS = {
+    **dict.fromkeys(("postgres", "sqlite", "duckdb", "mysql"), "SELECT count(*) FROM {table}"),
+    "jql": "ORDER BY created DESC",
+}
 """By dialect, a query that reads any rows."""
 
 CACHE_FACTS = """

@@ -29,7 +29,8 @@ def test_queries_are_judged_one_a_line(qkva):
         '{"qery": 1}',
         "with recursive t(n) as (select 1 union all select n + 1 from t) select count(*) from t",
     ]
-    done = qkva("source", "check", "shop", "--query", "-", "--run", "--json", stdin="\n".join(lines).encode(), SQL_QUERY_TIMEOUT_SEC="0.3")  # fmt: skip
+    stdin = "\n".join(lines).encode()
+    done = qkva("source", "check", "shop", "--query", "-", "--run", "--json", stdin=stdin, SQL_QUERY_TIMEOUT_SEC="0.3")
     assert done.returncode == 1
     results = judged(done)
     assert [(result["line"], result["verdict"], result["layer"]) for result in results] == [

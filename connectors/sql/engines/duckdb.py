@@ -1,6 +1,7 @@
 """DuckDB, opened by `read_only`, without access to files, extensions or Python's variables."""
 
 import json
+import math
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -113,6 +114,13 @@ class DuckdbEngine:
 
 
 def _busiest(step: dict[str, Any]) -> float:
-    told = str(step.get("extra_info", {}).get("Estimated Cardinality", "0")).strip("~")
-    own = float(told) if told.isdigit() else 0.0
-    return max([own, *(_busiest(child) for child in step.get("children", []))])
+    return max([_expected(step), *(_busiest(child) for child in step.get("children", []))])
+
+
+def _expected(step: dict[str, Any]) -> float:
+    """Its own estimate; a cross product tells none, and has the product of what it joins."""
+    told = str(step.get("extra_info", {}).get("Estimated Cardinality", "")).strip("~")
+    if told.isdigit():
+        return float(told)
+    parts = [_expected(child) for child in step.get("children", [])]
+    return math.prod(parts) if step.get("name") == "CROSS_PRODUCT" else max(parts, default=0.0)
