@@ -59,8 +59,15 @@ def parse_query(text: str, rules: Rules = POSTGRES) -> exp.Query:
         raise refusal("statement", "only SELECT is allowed", layer="allow-list")
     if rules.folds_quoted:
         for name in tree.find_all(exp.Identifier):
+            name.meta["written"] = str(name.this)
             name.set("this", str(name.this).lower())
     return cast(exp.Query, tree)
+
+
+def unfold(tree: exp.Expr) -> None:
+    """Write each name as it was, for a database to which that is the same."""
+    for name in tree.find_all(exp.Identifier):
+        name.set("this", name.meta.get("written", name.this))
 
 
 def check_query(tree: exp.Query, catalog: Catalog) -> None:

@@ -17,7 +17,7 @@ from sqlglot import exp
 from qkva.connectors.sql.binds import Bind, number_of, pattern_form
 from qkva.connectors.sql.catalog import Catalog, real_tables
 from qkva.connectors.sql.functions import check_own_functions
-from qkva.connectors.sql.guard import check_query
+from qkva.connectors.sql.guard import check_query, unfold
 from qkva.connectors.sql.positions import check_positions
 from qkva.connectors.sql.refusals import template_refusal
 from qkva.connectors.sql.template import check_parts, dependencies_of, drop_conditions, parse_template
@@ -91,6 +91,8 @@ def compile_for_engine(
     """Check a template and give its statement. Raises PlanRejected, saying which rule or which parameter."""
     tree, parts = parse_template(query, params, catalog.rules)
     check_parts(parts, params)
+    if catalog.dialect == "sqlite":
+        _read_quoted_texts(tree, catalog)
     check_query(tree, catalog)
     check_positions(tree, [name for name, _ in parts])
     checked = tree.copy()
@@ -109,8 +111,9 @@ def compile_for_engine(
         found = catalog.find(table)
         assert found is not None, "checked before"
         if table.args.get("alias") is None:
-            table.set("alias", exp.TableAlias(this=exp.to_identifier(found.name.lower(), quoted=True)))
+            table.set("alias", exp.TableAlias(this=table.this.copy()))
         table.set("this", exp.to_identifier(catalog.stored_name(found.name), quoted=True))
+    unfold(tree)
     statement = tree.sql(catalog.dialect, comments=False)
     check_own_functions(statement, catalog)
     return EngineStatement(
@@ -122,6 +125,21 @@ def compile_for_engine(
         dialect=catalog.dialect,
         tree=checked,
     )
+
+
+def _read_quoted_texts(tree: exp.Query, catalog: Catalog) -> None:
+    """A name in double quotes that names nothing is a text to SQLite, and many people write theirs so."""
+    tables = [found for table in real_tables(tree) if (found := catalog.find(table))]
+    known = {field.name for table in tables for field in table.fields} | {"rowid", "oid", "_rowid_"}
+    known = known.union(*(catalog.denied_columns(table) for table in tables))
+    known |= {
+        name.name for alias in tree.find_all(exp.Alias, exp.TableAlias) for name in alias.find_all(exp.Identifier)
+    }
+    known |= {table.name for table in tree.find_all(exp.Table)}
+    for column in list(tree.find_all(exp.Column)):
+        name = column.this
+        if isinstance(name, exp.Identifier) and name.quoted and not column.table and name.name not in known:
+            column.replace(exp.Literal.string(name.meta["written"]))
 
 
 def _give_escapes(tree: exp.Query, dialect: str) -> None:

@@ -85,6 +85,35 @@ async def test_honest_query_gives_what_it_should(shop: EngineConnector, query: s
     ]
 
 
+SQLITE = {
+    'select name from customers where country = "France"': [["Émilie du Châtelet"]],
+    'SELECT T1.`Name` FROM Customers AS T1 WHERE T1.[Country] = "Germany" AND "id" = 3': [["Carl Gauß"]],
+    "SELECT CAST(SUM(IIF(T1.status = 'paid', 1, 0)) AS REAL) * 100 / COUNT(T1.id) AS Share FROM orders AS T1": [[25.0]],
+    "SELECT STRFTIME('%Y', placed_at), COUNT(*) FROM orders GROUP BY STRFTIME('%Y', placed_at)": [["2026", 60]],
+    "SELECT name FROM customers ORDER BY id LIMIT 1, 1": [["Émilie du Châtelet"]],
+    "SELECT SUBSTR(name, 1, INSTR(name, ' ') - 1) || '!' FROM customers WHERE id = 1": [["Ada!"]],
+    "SELECT JULIANDAY('2026-05-31') - JULIANDAY('2026-05-01')": [[30.0]],
+    "SELECT IFNULL(NULL, 2), DATE('2026-05-31', '+1 day'), ROUND(5.0 / 3, 2), TYPEOF(1)": [
+        [2, "2026-06-01", 1.67, "integer"]
+    ],
+    "SELECT name FROM customers WHERE name GLOB 'A*' AND id NOT IN (SELECT customer_id FROM orders WHERE id > 99)": [
+        ["Ada Lovelace"]
+    ],
+    'SELECT COUNT(*) AS "Total Orders" FROM orders WHERE total > (SELECT AVG(total) FROM orders)': [[30]],
+    "SELECT name FROM customers EXCEPT SELECT name FROM customers WHERE vip = 0": [["Ada Lovelace"]],
+}
+
+
+@pytest.mark.parametrize("query", SQLITE)
+async def test_query_as_people_write_it_for_sqlite(engine_urls: Callable[[str], str], query: str):
+    connector = open_connector("shop", "sql", {"url": engine_urls("sqlite"), "deny": DENY})
+    assert isinstance(connector, EngineConnector)
+    await connector.check(plan(connector, query))
+    assert await ask(connector, query) == SQLITE[query]
+    result = await connector.execute('select id as "My Id" from orders limit 1', (), {}, Limits())
+    assert list(result.records[0].fields) == ["My Id"]
+
+
 def plan(shop: EngineConnector, query: str, *params: Parameter) -> Plan:
     return Plan(key_text="test", query=query, params=params, source="shop", source_type="sql", dialect=shop.dialect)
 
