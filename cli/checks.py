@@ -21,7 +21,10 @@ from qkva.stores.app_login import migrate_and_log_in
 from qkva.stores.connection import Login, libpq_url
 from qkva.stores.migrate import head_revision, migrate
 
-FIRST_ROWS = {"postgres": "SELECT * FROM {table}", "jql": "ORDER BY created DESC"}
+FIRST_ROWS = {
+    **dict.fromkeys(("postgres", "sqlite", "duckdb", "mysql"), "SELECT count(*) FROM {table}"),
+    "jql": "ORDER BY created DESC",
+}
 """By dialect, a query that reads any rows."""
 
 KEYS_DEMANDED = "select exists (select from qkva.key_demands)"

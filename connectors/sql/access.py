@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from qkva.connectors.sql.options import SqlOptions
+from qkva.connectors.sql.options import Allow, Deny
 
 
 @dataclass(frozen=True)
@@ -28,21 +28,27 @@ class Access:
     """The allow and deny lists of one source."""
 
     def __init__(
-        self, options: SqlOptions, views: Sequence[ViewRead] = (), heirs: Sequence[tuple[Name, Name]] = ()
+        self,
+        allow: Allow,
+        deny: Deny,
+        default_schema: str,
+        views: Sequence[ViewRead] = (),
+        heirs: Sequence[tuple[Name, Name]] = (),
     ) -> None:
-        self._options = options
+        self._allow, self._deny = allow, deny
+        self._default_schema = default_schema
         self._heirs = heirs
         self._hidden_views = self._find_hidden_views(views)
 
     def described(self, name: Name) -> str:
         """What the table is called in a description: without its schema if that is the default one."""
-        return name.table if name.schema == self._options.schemas[0] else f"{name.schema}.{name.table}"
+        return name.table if name.schema == self._default_schema else f"{name.schema}.{name.table}"
 
     def may_read(self, name: Name) -> bool:
         """Whether the table or view may be read at all."""
         if self._is_denied(name) or name in self._hidden_views:
             return False
-        allowed = self._options.allow.tables
+        allowed = self._allow.tables
         return not allowed or any(_fits(pattern, self._spellings(name)) for pattern in allowed)
 
     def may_read_column(self, name: Name, column: str) -> bool:
@@ -53,7 +59,7 @@ class Access:
     def unknown_denials(self, columns: Iterable[tuple[Name, str]]) -> list[str]:
         """The denied tables and columns that are none of the database's, as a misspelt one would be."""
         known = list(columns)
-        deny = self._options.deny
+        deny = self._deny
         spelt = {spelling for name, _ in known for spelling in self._spellings(name)}
         missing = [pattern for pattern in deny.tables if not _fits(pattern, spelt)]
         full = {f"{spelling}.{column}" for name, column in known for spelling in self._spellings(name)}
@@ -61,23 +67,21 @@ class Access:
 
     def _hides_column(self, name: Name, column: str) -> bool:
         spellings = {f"{spelling}.{column}" for spelling in self._spellings(name)}
-        if any(_fits(pattern, spellings) for pattern in self._options.deny.columns):
+        if any(_fits(pattern, spellings) for pattern in self._deny.columns):
             return True
         listed = [
-            pattern
-            for pattern in self._options.allow.columns
-            if _fits(pattern.rpartition(".")[0], self._spellings(name))
+            pattern for pattern in self._allow.columns if _fits(pattern.rpartition(".")[0], self._spellings(name))
         ]
         return bool(listed) and not any(_fits(pattern, spellings) for pattern in listed)
 
     def _is_denied(self, name: Name) -> bool:
-        if any(_fits(pattern, {name.schema}) for pattern in self._options.deny.schemas):
+        if any(_fits(pattern, {name.schema}) for pattern in self._deny.schemas):
             return True
-        return any(_fits(pattern, self._spellings(name)) for pattern in self._options.deny.tables)
+        return any(_fits(pattern, self._spellings(name)) for pattern in self._deny.tables)
 
     def _find_hidden_views(self, reads: Sequence[ViewRead]) -> frozenset[Name]:
         """Views that show what is denied, directly or through other views; not one that is allowed by its full name."""
-        named = set(self._options.allow.tables)
+        named = set(self._allow.tables)
         open_reads = [read for read in reads if not named & self._spellings(read.view)]
         hidden: set[Name] = set()
         while True:

@@ -67,7 +67,7 @@ def bind_placeholders(
     for node in list(tree.find_all(exp.Placeholder)):
         name, side = parts[number_of(node)]
         compared = _compared_column(node, aliases)
-        form = _form(node, name)
+        form = pattern_form(node, name)
         bind = Bind(name=name, part=side, type=_bind_type(node, declared[name], compared), form=form)
         if bind not in binds:
             binds.append(bind)
@@ -112,7 +112,7 @@ def _outer(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _form(node: exp.Placeholder, name: str) -> Form:
+def pattern_form(node: exp.Placeholder, name: str) -> Form:
     """How its value is escaped: as part of a LIKE or regular expression pattern, or not at all."""
     inside: exp.Expr = node
     while (parent := inside.parent) is not None and not isinstance(parent, (exp.Query, exp.Where)):
@@ -120,7 +120,7 @@ def _form(node: exp.Placeholder, name: str) -> Form:
             raise template_refusal(f'The parameter "{name}" may not be part of a SIMILAR TO pattern: use LIKE.')
         form = _PATTERNS.get(type(parent))
         if form is not None and inside.arg_key == "expression":
-            if isinstance(parent.parent, exp.Escape):
+            if isinstance(parent.parent, exp.Escape) and parent.parent.expression.name != "\\":
                 raise template_refusal(f'The parameter "{name}" may not be part of a pattern with its own ESCAPE.')
             return form
         inside = parent

@@ -108,7 +108,7 @@ def _is_column(name: str, source: Source, catalog: Catalog) -> bool:
     """Whether `source.name` is a column of no table, or at worst the call of an allowed function on what is there."""
     if name in catalog.own_functions:
         return False
-    return name in source.columns or name in allowed_functions()
+    return name in source.columns or name in allowed_functions(catalog.rules.functions)
 
 
 def _check_part(dot: exp.Dot, catalog: Catalog, scopes: Scopes) -> None:
@@ -120,7 +120,7 @@ def _check_part(dot: exp.Dot, catalog: Catalog, scopes: Scopes) -> None:
         tables = [source.table for source in scopes.named(owner, spelled(owner.this)) if source.table is not None]
         if tables and all(find_field(table, name) is not None for table in tables):
             return
-    if name in catalog.own_functions or not (name in _PARTS or name in allowed_functions()):
+    if name in catalog.own_functions or not (name in _PARTS or name in allowed_functions(catalog.rules.functions)):
         raise refusal("column", f'"{name}" is no known part of {dot.this.sql(catalog.dialect)}')
 
 

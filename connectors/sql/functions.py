@@ -14,9 +14,9 @@ _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 
 
 @cache
-def allowed_functions() -> frozenset[str]:
-    """The names of functions.txt."""
-    text = resources.files(__package__).joinpath("functions.txt").read_text(encoding="utf-8")
+def allowed_functions(file: str = "functions.txt") -> frozenset[str]:
+    """The names of a list of functions."""
+    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
     return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
 
 
@@ -35,7 +35,7 @@ def check_function(node: exp.Expr, catalog: Catalog) -> None:
     if not isinstance(node, exp.Func):
         return
     name = node.name if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)) else node.sql_name()
-    if name.lower() not in allowed_functions() and name.lower() not in catalog.allowed_functions:
+    if name.lower() not in allowed_functions(catalog.rules.functions) and name.lower() not in catalog.allowed_functions:
         raise refusal("function", f"{name.lower()} is not among the allowed functions")
 
 

@@ -15,7 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from qkva.connectors.sql.catalog import Catalog, real_tables, spelled
 from qkva.connectors.sql.columns import check_columns
 from qkva.connectors.sql.denied import check_denied
-from qkva.connectors.sql.dialects import VerbatimPostgres
+from qkva.connectors.sql.dialects import POSTGRES, Rules
 from qkva.connectors.sql.functions import check_function
 from qkva.connectors.sql.refusals import did_you_mean, refusal
 from qkva.connectors.sql.scopes import Scopes
@@ -28,7 +28,7 @@ _FORBIDDEN: tuple[type[exp.Expr], ...] = (
     exp.DML, exp.DDL, exp.Drop, exp.Alter, exp.Command, exp.Set, exp.SetItem, exp.Into, exp.Lock, exp.Transaction,
     exp.Commit, exp.Rollback, exp.Use, exp.Kill, exp.Pragma, exp.Describe, exp.Show, exp.TruncateTable, exp.Analyze,
     exp.Execute, exp.Declare, exp.Grant, exp.Revoke, exp.Comment, exp.LoadData, exp.Attach, exp.Detach,
-    exp.Operator, exp.UnicodeString, exp.HexString, exp.SessionParameter,
+    exp.Operator, exp.UnicodeString, exp.HexString, exp.SessionParameter, exp.Pivot,
 )  # fmt: skip
 _READS = (exp.Select, exp.SetOperation, exp.Subquery)
 _TYPES = frozenset(
@@ -36,7 +36,8 @@ _TYPES = frozenset(
     for name in (
         "TEXT VARCHAR CHAR BPCHAR NAME VARBINARY INT SMALLINT BIGINT DECIMAL FLOAT DOUBLE BOOLEAN DATE TIME TIMETZ "
         "TIMESTAMP TIMESTAMPTZ INTERVAL UUID JSON JSONB ARRAY MONEY INET INT4RANGE INT8RANGE NUMRANGE DATERANGE "
-        "TSRANGE TSTZRANGE"
+        "TSRANGE TSTZRANGE TINYINT MEDIUMINT UTINYINT USMALLINT UINT UBIGINT INT128 UINT128 DATETIME TIMESTAMPNTZ YEAR "
+        "STRUCT MAP"
     ).split()
 )
 _NAMED_TYPES = frozenset({"citext", "tsvector", "tsquery", "cidr"})
@@ -44,19 +45,29 @@ _SESSION_WORDS = frozenset({"user", "current_role", "session_user", "current_use
 _ESCAPES = re.compile(r"(?:[^\\']|\\[nrtbf\\])*")
 
 
-def parse_query(text: str) -> exp.Query:
-    """The one statement of `text`. Raises PlanRejected if it is none, several, or not PostgreSQL."""
+def parse_query(text: str, rules: Rules = POSTGRES) -> exp.Query:
+    """The one statement of `text`. Raises PlanRejected if it is none, several, or not of the database's language."""
     if len(text) > MAX_QUERY_CHARS:
         raise refusal("statement", f"it has more than {MAX_QUERY_CHARS} characters")
     try:
-        tokens = sqlglot.tokenize(text, read="postgres")
+        tokens = sqlglot.tokenize(text, read=rules.name)
         _check_tokens(tokens)
-        tree = sqlglot.parse_one(text, read=VerbatimPostgres)
+        tree = sqlglot.parse_one(text, read=rules.parser)
     except (SqlglotError, RecursionError) as error:
-        raise refusal("statement", "it cannot be read as one PostgreSQL SELECT") from error
+        raise refusal("statement", f"it cannot be read as one {rules.title} SELECT") from error
     if not isinstance(tree, _READS):
         raise refusal("statement", "only SELECT is allowed", layer="allow-list")
+    if rules.folds_quoted:
+        for name in tree.find_all(exp.Identifier):
+            name.meta["written"] = str(name.this)
+            name.set("this", str(name.this).lower())
     return cast(exp.Query, tree)
+
+
+def unfold(tree: exp.Expr) -> None:
+    """Write each name as it was, for a database to which that is the same."""
+    for name in tree.find_all(exp.Identifier):
+        name.set("this", name.meta.get("written", name.this))
 
 
 def check_query(tree: exp.Query, catalog: Catalog) -> None:
@@ -67,6 +78,9 @@ def check_query(tree: exp.Query, catalog: Catalog) -> None:
         _check_node(node)
         check_function(node, catalog)
         _check_type(node, catalog)
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.this, (exp.Identifier, exp.Func, type(None))):
+            raise refusal("table", f"{table.sql(catalog.dialect)} is no name of a table")
     for table in real_tables(tree):
         _check_table(table, catalog)
     scopes = Scopes(catalog)

@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 
 from qkva.connectors.sql.access import Access, Name, ViewRead
 from qkva.connectors.sql.database import Database
-from qkva.connectors.sql.options import SqlOptions
+from qkva.connectors.sql.options import Deny, SqlOptions
 from qkva.contracts.errors import QueryFailed
 from qkva.contracts.source import ColumnValues, Field, Table
 
@@ -107,8 +107,8 @@ async def read_structure(database: Database, options: SqlOptions) -> Structure:
 
 async def _read_access(connection: AsyncConnection, options: SqlOptions) -> Access:
     """The lists of the options, with what has to be known of views and heirs where something is denied."""
-    if not (options.allow.columns or options.deny != type(options.deny)()):
-        return Access(options)
+    if not (options.allow.columns or options.deny != Deny()):
+        return Access(options.allow, options.deny, options.schemas[0])
     views = [
         ViewRead(
             Name(row["view_schema"], row["view_name"]), Name(row["read_schema"], row["read_table"]), row["read_column"]
@@ -119,7 +119,7 @@ async def _read_access(connection: AsyncConnection, options: SqlOptions) -> Acce
         (Name(row["parent_schema"], row["parent_name"]), Name(row["child_schema"], row["child_name"]))
         for row in await _fetch(connection, "read_heirs", [])
     ]
-    return Access(options, views, heirs)
+    return Access(options.allow, options.deny, options.schemas[0], views, heirs)
 
 
 async def _fetch(connection: AsyncConnection, block: str, values: list[Any]) -> list[Row]:

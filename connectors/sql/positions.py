@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import TokenType
 
 from qkva.connectors.sql.binds import MARK, number_of
+from qkva.connectors.sql.dialects import Rules
 from qkva.connectors.sql.refusals import template_refusal
 
 _NAMES = (exp.Table, exp.From, exp.Dot, exp.Column, exp.Join, exp.TableAlias, exp.Collate, exp.DataType)
@@ -26,12 +27,12 @@ def check_positions(tree: exp.Query, names: Sequence[str]) -> None:
             raise template_refusal("The query has a bind of another spelling: write every parameter as {name}.")
 
 
-def check_unquoted(text: str) -> None:
+def check_unquoted(text: str, rules: Rules) -> None:
     """Refuse a placeholder inside quotes or a name. Raises PlanRejected.
 
     Told by the tokens, not by the tree: the parser reads `interval ':p0 days'` as an interval of 0 days.
     """
-    for token in sqlglot.tokenize(text, read="postgres"):
+    for token in sqlglot.tokenize(text, read=rules.name):
         if MARK in token.text and token.token_type != TokenType.VAR:
             raise template_refusal(
                 "A parameter may not stand inside quotes or a name: write '%' || {name} || '%' for a part of a text, "
@@ -39,10 +40,10 @@ def check_unquoted(text: str) -> None:
             )
 
 
-def quoted_spans(text: str) -> list[tuple[int, int]]:
+def quoted_spans(text: str, rules: Rules) -> list[tuple[int, int]]:
     """Where the quoted texts and names with braces in them begin and end; nothing for what cannot be read."""
     try:
-        tokens = sqlglot.tokenize(text, read="postgres")
+        tokens = sqlglot.tokenize(text, read=rules.name)
     except SqlglotError:
         return []
     return [(token.start, token.end) for token in tokens if "{" in token.text and token.token_type != TokenType.L_BRACE]

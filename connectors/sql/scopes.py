@@ -217,7 +217,9 @@ def _is_closed(item: exp.Expr) -> bool:
     """Whether nothing inside can name the items beside it: a subquery in FROM without LATERAL."""
     if not isinstance(item, (exp.Subquery, exp.Values)) or is_join_in_parentheses(item):
         return False
-    return item.arg_key == "this" and isinstance(item.parent, (exp.From, exp.Join, exp.Subquery))
+    parent = item.parent  # of two pairs of parentheses, the outer one tells
+    in_from = isinstance(parent, (exp.From, exp.Join)) or (parent is not None and is_join_in_parentheses(parent))
+    return in_from and item.arg_key == "this"
 
 
 def _renamed(item: exp.Expr, alias: exp.Expr | None) -> list[str]:

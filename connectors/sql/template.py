@@ -14,6 +14,7 @@ from sqlglot import exp
 from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
 from qkva.connectors.sql.catalog import Catalog, described_tables
 from qkva.connectors.sql.columns import columns_read
+from qkva.connectors.sql.dialects import POSTGRES, Rules
 from qkva.connectors.sql.functions import check_own_functions
 from qkva.connectors.sql.guard import check_query, parse_query
 from qkva.connectors.sql.positions import check_positions, check_unquoted, quoted_spans
@@ -49,12 +50,12 @@ def compile_template(
 
     Raises PlanRejected, saying which rule or which parameter.
     """
-    tree, parts = _parse(query, params)
-    _check_parts(parts, params)
+    tree, parts = parse_template(query, params)
+    check_parts(parts, params)
     check_query(tree, catalog)
     check_positions(tree, [name for name, _ in parts])
     checked = tree.copy()
-    left_out = _drop_conditions(tree, parts, missing)
+    left_out = drop_conditions(tree, parts, missing)
     binds = bind_placeholders(tree, parts, params, catalog)
     tables = tuple(table.name for table in described_tables(tree, catalog))
     statement = tree.sql(catalog.dialect, comments=False)
@@ -63,29 +64,30 @@ def compile_template(
         sql=statement,
         binds=tuple(binds),
         tables=tables,
-        dependencies=_dependencies(checked, catalog),
+        dependencies=dependencies_of(checked, catalog),
         left_out=left_out,
         tree=checked,
     )
 
 
-def _dependencies(tree: exp.Query, catalog: Catalog) -> tuple[str, ...]:
+def dependencies_of(tree: exp.Query, catalog: Catalog) -> tuple[str, ...]:
+    """The ids of the described tables and columns that a checked tree reads."""
     read = set(columns_read(tree, catalog))
     tables = described_tables(tree, catalog)
     columns = [(table, field) for table in tables for field in table.fields if f"{table.name}.{field.name}" in read]
     return (*map(table_id, tables), COLUMNS_LISTED, *(column_id(table, field) for table, field in columns))
 
 
-def check_parameters(query: str, params: Sequence[Parameter]) -> None:
+def check_parameters(query: str, params: Sequence[Parameter], rules: Rules = POSTGRES) -> None:
     """Refuse a declared parameter that the query does not use. Raises PlanRejected naming it."""
-    tree, parts = _parse(query, params)
+    tree, parts = parse_template(query, params, rules)
     used = {parts[number_of(node)][0] for node in tree.find_all(exp.Placeholder)}
     for param in params:
         if param.name not in used:
             raise template_refusal(f'The parameter "{param.name}" is declared, but the query does not use it.')
 
 
-def _parse(query: str, params: Sequence[Parameter]) -> tuple[exp.Query, list[Part]]:
+def parse_template(query: str, params: Sequence[Parameter], rules: Rules = POSTGRES) -> tuple[exp.Query, list[Part]]:
     """The tree with a numbered placeholder per part, and the parts by number.
 
     Inside quotes braces mean a placeholder only if they hold the name of one: '{a}' is an array too.
@@ -94,7 +96,7 @@ def _parse(query: str, params: Sequence[Parameter]) -> tuple[exp.Query, list[Par
         raise refusal("name", f"names may not contain {MARK}")
     parts: list[Part] = []
     declared = {param.name for param in params}
-    quoted = quoted_spans(query)
+    quoted = quoted_spans(query, rules)
 
     def number(found: re.Match[str]) -> str:
         part = (found[1], found[2])
@@ -105,15 +107,16 @@ def _parse(query: str, params: Sequence[Parameter]) -> tuple[exp.Query, list[Par
         return f":{MARK}{parts.index(part)}"
 
     text = PLACEHOLDER.sub(number, query)
-    tree = parse_query(text)
-    check_unquoted(text)
-    for interval in list(tree.find_all(exp.Interval)):  # INTERVAL $1 is no SQL, a cast is
+    tree = parse_query(text, rules)
+    check_unquoted(text, rules)
+    for interval in list(tree.find_all(exp.Interval)) if rules is POSTGRES else ():  # INTERVAL $1 is no SQL, a cast is
         if isinstance(interval.this, exp.Placeholder) and interval.args.get("unit") is None:
             interval.replace(exp.cast(interval.this, "interval"))
     return tree, parts
 
 
-def _check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
+def check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
+    """Refuse a placeholder that no parameter declares, or in the wrong form for its type. Raises PlanRejected."""
     declared = {param.name: param for param in params}
     for name, side in parts:
         if name not in declared:
@@ -125,7 +128,7 @@ def _check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
             raise template_refusal(f'"{name}" is no time range, so the query cannot use {{{name}.{side}}}.')
 
 
-def _drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]) -> tuple[str, ...]:
+def drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]) -> tuple[str, ...]:
     """Replace by TRUE each AND-ed condition that uses a missing parameter; elsewhere the parameter stays, as NULL."""
     dropped = []
     for node in list(tree.find_all(exp.Placeholder)):

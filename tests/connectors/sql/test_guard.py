@@ -84,6 +84,12 @@ def test_refusal_names_rule_and_cause(query: str, rule: str, what: str):
     assert what in refused.value.message
 
 
+@pytest.mark.parametrize("query", lines("denied.sql"))
+def test_way_to_denied_column_is_refused(query: str):
+    with pytest.raises(PlanRejected):
+        guard(query)
+
+
 @pytest.mark.parametrize(
     "query",
     [
