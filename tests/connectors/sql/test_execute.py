@@ -250,7 +250,15 @@ async def test_snippet_and_dependencies(shop: SqlConnector):
     query = "select o.id, o.total from orders o where o.id = 7 and o.customer_id in (select id from customers)"
     result = await ask(shop, query)
     assert result.records[0].snippet == "id: 7, total: 71.75"
-    assert set(result.dependency_ids) == {"table:orders", "table:customers"}
+    assert set(result.dependency_ids) == {
+        "table:orders",
+        "table:customers",
+        "columns:listed",
+        "column:orders.id integer",
+        "column:orders.total numeric(10,2)",
+        "column:orders.customer_id integer",
+        "column:customers.id integer",
+    }
 
 
 async def test_refused_query_is_not_run(shop: SqlConnector):
