@@ -27,7 +27,7 @@ def test_unknown_type_names_the_known_ones():
     [
         ({}, 'option "url" is missing'),
         ({"url": "postgresql://a@b/c", "tables": ["x"]}, 'option "tables" is unknown; allowed options: allow,'),
-        ({"url": "mysql://ann:s3cret@b/c"}, 'option "url"'),
+        ({"url": "oracle://ann:s3cret@b/c"}, 'option "url"'),
         ({"url": "postgresql://ann:s3cret@b:port=1/c?nonsense=1"}, 'option "url"'),
         ({"url": "s3cret"}, 'option "url"'),
         ({"url": "postgresql://a@b/c", "deny": {"columns": ["email"]}}, 'option "deny.columns"'),
