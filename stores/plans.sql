@@ -196,19 +196,24 @@ where tenant_id = %(tenant_id)s and id in (
 
 -- forget_old_changes --
 -- Delete the oldest notes of changes, a few at a time, once every mirror has either read them or is too old to be used.
-delete from qkva.plan_cache_changes
-where tenant_id = %(tenant_id)s and source = %(source)s and (xid, plan_id) in (
+with oldest as materialized (
     select xid, plan_id
-    from (
-        select xid, plan_id, changed_at
-        from qkva.plan_cache_changes
-        where tenant_id = %(tenant_id)s and source = %(source)s
-        order by xid
-        limit 200
-        for update skip locked
-    ) oldest
-    where changed_at < now() - interval '1 day'
+    from qkva.plan_cache_changes
+    where tenant_id = %(tenant_id)s and source = %(source)s
+    order by xid, plan_id
+    limit 200
+),
+outdated as materialized (
+    select c.xid, c.plan_id
+    from oldest o
+    join qkva.plan_cache_changes c on c.tenant_id = %(tenant_id)s and c.source = %(source)s
+        and c.xid = o.xid and c.plan_id = o.plan_id
+    where c.changed_at < now() - interval '1 day'
+    for update of c skip locked
 )
+delete from qkva.plan_cache_changes c
+using outdated o
+where c.tenant_id = %(tenant_id)s and c.source = %(source)s and c.xid = o.xid and c.plan_id = o.plan_id
 
 -- count_stale_plans --
 -- The live plans that were found for another schema and say which columns they need.
