@@ -11,6 +11,7 @@ import typer
 
 from qkva.agent import Agent, ReviewNeeded, open_agent
 from qkva.cli.console import note, nothing_else_on_stdout, print_json
+from qkva.cli.options import strictness
 from qkva.cli.show import show_doors, show_failure, show_result, step_line
 from qkva.contracts.errors import ConfigError, QkvaError, UnknownSource
 from qkva.contracts.result import AskResult, Status
@@ -30,6 +31,7 @@ class AskOptions:
     as_json: bool = False
     trace: bool = False
     explain: bool = False
+    strict: bool = False
 
 
 def ask_once(question: str, options: AskOptions) -> int:
@@ -66,7 +68,7 @@ def read_question(argument: str) -> str:
 
 async def answered(question: str, options: AskOptions) -> AskResult:
     """The result of one question, with a new plan reviewed by whoever sits at the terminal."""
-    settings = await asyncio.to_thread(load_settings)
+    settings = await asyncio.to_thread(load_settings, **strictness(options.strict))
     context = context_of(options, settings)
     async with open_agent(settings) as agent:
         try:

@@ -22,7 +22,14 @@ def plans(
     seed: Annotated[int, typer.Option("--seed", help="Decides the order of the questions.")] = 0,
     policy: Annotated[str, typer.Option("--policy", help="literal, raw, masked or product.")] = "product",
     split: Annotated[
-        float | None, typer.Option("--split", help="Set this fraction of the templates aside, and play the others.")
+        float | None, typer.Option("--split", help="Train on this fraction of the templates, and play the others.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option("--judge", help="An OpenAI-compatible endpoint whose model judges what the cache cannot tell."),
+    ] = None,
+    judge_model: Annotated[
+        str | None, typer.Option("--judge-model", help="Its model there; default: JUDGE_MODEL.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Play only so many questions.")] = None,
     report: Annotated[Path | None, typer.Option("--report", help="Draw hit rate over wrong-hit rate as a PNG.")] = None,
@@ -33,5 +40,26 @@ def plans(
     from qkva.cli import bench_commands
     from qkva.evals.run import BenchOptions
 
-    options = BenchOptions(data=data, db=db, seed=seed, policy=policy, split=split, limit=limit)
+    options = BenchOptions(
+        data=data,
+        db=db,
+        seed=seed,
+        policy=policy,
+        split=split,
+        limit=limit,
+        judge=bench_commands.judge_at(judge, judge_model),
+    )
     return bench_commands.play_plans(options, report=report, wrong_hits_to=wrong_hits, as_json=as_json)
+
+
+@app.command()
+def train(
+    data: Annotated[
+        list[Path], typer.Option("--data", help="A file of questions, JSON or a YAML domain; give several.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Where the verifier is written.")],
+) -> int:
+    """Train the verifier of the hit decision on several sets of questions, each tried by what the others taught."""
+    from qkva.cli import bench_commands
+
+    return bench_commands.train_verifier(data, out)

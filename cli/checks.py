@@ -12,29 +12,27 @@ from pydantic import BaseModel
 from qkva.connectors.registry import open_connector
 from qkva.contracts.errors import ModelError
 from qkva.contracts.models import Chat
-from qkva.contracts.source import Connector, Limits, SourceDescription
+from qkva.contracts.source import ChecksLogin, Connector, Limits, LoginRights, SourceDescription
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
-from qkva.graphs.services import APP_ROLE, open_chat, open_embedder
+from qkva.graphs.services import open_chat, open_embedder
 from qkva.planning.masking.value_index import ValueIndex
 from qkva.settings import Settings, SourceConfig
+from qkva.stores.app_login import migrate_and_log_in
+from qkva.stores.connection import Login, libpq_url
 from qkva.stores.migrate import head_revision, migrate
 
-FIRST_ROWS = {"postgres": "SELECT * FROM {table}", "jql": "ORDER BY created DESC"}
+FIRST_ROWS = {
+    **dict.fromkeys(("postgres", "sqlite", "duckdb", "mysql"), "SELECT count(*) FROM {table}"),
+    "jql": "ORDER BY created DESC",
+}
 """By dialect, a query that reads any rows."""
 
-READERS_RIGHTS = """
-select current_user, r.rolsuper,
-    coalesce(bool_or(has_table_privilege(c.oid, 'insert, update, delete, truncate')), false)
-from pg_roles r
-left join pg_class c on c.relkind in ('r', 'p') and c.relnamespace::regnamespace::text = any(%s)
-where r.rolname = current_user
-group by r.rolsuper
-"""
+KEYS_DEMANDED = "select exists (select from qkva.key_demands)"
 CACHE_FACTS = """
 select current_setting('server_version'), (select extversion from pg_extension where extname = 'vector'),
-    current_user, r.rolsuper or r.rolbypassrls, c.relowner = r.oid, c.relforcerowsecurity
+    session_user, r.rolsuper or r.rolbypassrls, c.relowner = r.oid, c.relforcerowsecurity
 from pg_roles r, pg_class c
-where r.rolname = current_user and c.oid = 'qkva.plan_cache_entries'::regclass
+where r.rolname = session_user and c.oid = 'qkva.plan_cache_entries'::regclass
 """
 
 
@@ -81,17 +79,22 @@ def show_settings(settings: Settings) -> list[Check]:
 async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list[Check]:
     """Server, pgvector, revision, and the role that rows are read through."""
     if settings.database_url is not None:
-        admin = app = settings.database_url.get_secret_value()
-        options, where = f"-c role={APP_ROLE}", "DATABASE_URL"
+        admin, where = settings.database_url.get_secret_value(), "DATABASE_URL"
+        app = settings.database_app_url.get_secret_value() if settings.database_app_url else None
+        login = await asyncio.to_thread(migrate_and_log_in, admin, app)
     else:
         server = await embedded.start()
-        admin, app, options = server.admin_url, server.app_url, ""
-        where = f"embedded in {settings.cache_dir}"
+        admin, login, where = server.admin_url, Login(server.app_url), f"embedded in {settings.cache_dir}"
     revision = await asyncio.to_thread(migrate, admin)
+    options = f"-c role={login.role}" if login.role else ""
     started = time.perf_counter()
     try:
-        async with await psycopg.AsyncConnection.connect(app, options=options, connect_timeout=5) as connection:
+        async with await psycopg.AsyncConnection.connect(
+            libpq_url(login.url), options=options, connect_timeout=5
+        ) as connection:
             row = await (await connection.execute(CACHE_FACTS)).fetchone()
+            await connection.execute("select set_config('app.tenant_id', '*', true)")  # the row of no tenant
+            demanded = await (await connection.execute(KEYS_DEMANDED)).fetchone()
     except psycopg.Error as error:
         return [Check("plan cache", "broken", f"{where}: {first_line(error)}", "See that the login may use the role.")]
     assert row is not None
@@ -99,14 +102,34 @@ async def check_database(settings: Settings, embedded: EmbeddedPostgres) -> list
     took = (time.perf_counter() - started) * 1000
     state = "at the newest revision" if revision == head_revision() else f"at revision {revision}"
     checks = [
+        check_server(settings, key_exists=bool(demanded and demanded[0])),
         Check("plan cache", "ok", f"{where}: PostgreSQL {server_version.split()[0]}, {took:.0f} ms"),
         Check("pgvector", "ok", vector),
         Check("migrations", "ok", f"{revision}, {state}"),
     ]
+    if login.warning:
+        return [*checks, Check("cache role", "note", "it can be taken off again", login.warning)]
     if above_rules or (owns and not forced):
         advice = "Row-level security does not hold for this role: use a login that is neither owner nor superuser."
         return [*checks, Check("cache role", "broken", f"{user} passes row-level security by", advice)]
     return [*checks, Check("cache role", "ok", f"{user}: neither owner nor superuser; row-level security holds")]
+
+
+def check_server(settings: Settings, *, key_exists: bool) -> Check:
+    """Whom a server with these settings serves."""
+    if settings.server_auth == "off":
+        return Check("server", "ok", f"programs on its own machine, as tenant {settings.tenant_id} (SERVER_AUTH=off)")
+    ways = [
+        *(["API keys"] if key_exists else []),
+        *(["bearer tokens"] if settings.jwt_key or settings.jwt_jwks_url else []),
+    ]
+    if ways:
+        return Check("server", "ok", f"callers with {' or '.join(ways)}")
+    if settings.server_auth == "keys":
+        return Check("server", "note", "nobody: no API key exists", "`qkva keys create --user NAME` makes one.")
+    return Check(
+        "server", "ok", f"programs on its own machine, as tenant {settings.tenant_id}, until a first key exists"
+    )
 
 
 async def check_embedder(settings: Settings, stack: AsyncExitStack) -> list[Check]:
@@ -123,13 +146,13 @@ async def check_embedder(settings: Settings, stack: AsyncExitStack) -> list[Chec
 
 
 async def check_models(settings: Settings, stack: AsyncExitStack) -> list[Check]:
-    """One tiny call to each model of the gateway; planner and router also have to fill a form."""
+    """One tiny call to each model of the gateway; all but the one that answers also have to fill a form."""
     models = await open_chat(settings, stack)
     if models is None:
         return []
     checks = [await check_call("answers", models.answerer, fills=False)]
     seen = set[str]()
-    for purpose, model in (("plans", models.planner), ("routes", models.router)):
+    for purpose, model in (("plans", models.planner), ("routes", models.router), ("judges", models.judge)):
         if model.name not in seen:
             seen.add(model.name)
             checks.append(await check_call(purpose, model, fills=True))
@@ -150,7 +173,7 @@ async def check_call(purpose: str, model: Chat, *, fills: bool) -> Check:
     return Check(f"model {purpose}", "ok", f"{model.name}, {kind} in {(time.perf_counter() - started) * 1000:.0f} ms")
 
 
-async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgres) -> list[Check]:
+async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgres, *, strict: bool) -> list[Check]:
     """Describe it, read a row, count its values, and see whether its login could write."""
     options = await embedded.resolve(source.options)
     connector = open_connector(name, source.type, options)
@@ -171,10 +194,10 @@ async def check_source(name: str, source: SourceConfig, embedded: EmbeddedPostgr
         if cut:
             advice = "Raise max_values_per_column, or names beyond it are not recognised in questions."
             checks.append(Check(label, "note", f"only a part of the values of {', '.join(cut[:4])} is known", advice))
+        if isinstance(connector, ChecksLogin):
+            checks.append(rights_check(name, await connector.login_rights(), strict=strict))
     finally:
         await connector.close()
-    if source.type == "sql":
-        checks.append(await check_rights(label, str(options["url"]), options.get("schemas") or ["public"]))
     return checks
 
 
@@ -188,20 +211,15 @@ async def check_rows(label: str, connector: Connector, description: SourceDescri
     return Check(label, "ok", f"rows of {table} are readable" if result.records else f"{table} is readable and empty")
 
 
-async def check_rights(label: str, url: str, schemas: list[str]) -> Check:
+def rights_check(name: str, rights: LoginRights, *, strict: bool) -> Check:
     """Whether the source's login could write, if qkva's own guards were not there."""
-    plain = url.replace("+psycopg", "", 1)
-    try:
-        async with await psycopg.AsyncConnection.connect(plain, connect_timeout=5) as connection:
-            row = await (await connection.execute(READERS_RIGHTS, (list(schemas),))).fetchone()
-    except psycopg.Error as error:
-        return Check(label, "note", f"its rights could not be read: {first_line(error)}")
-    user, superuser, writes = row or ("", False, False)
-    if superuser or writes:
-        what = "a superuser" if superuser else "allowed to write"
-        advice = "qkva only reads, in read-only transactions; still, give it a login that may only SELECT."
-        return Check(label, "note", f"the login {user} is {what}", advice)
-    return Check(label, "ok", f"the login {user} may only read")
+    label = f"source {name}"
+    if rights.excess:
+        advice = f"`qkva source grant-sql {name}` prints the statements that make a login which may only read."
+        found = f"the login {rights.login} {', '.join(rights.excess)}"
+        return Check(label, "broken" if strict else "note", found, advice)
+    spare = f"; {', '.join(rights.functions)} are not revoked" if rights.functions else ""
+    return Check(label, "ok", f"the login {rights.login} may only read{spare}")
 
 
 def first_line(error: psycopg.Error) -> str:

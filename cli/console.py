@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 out = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+LOGIN_LOG = "qkva.login"
+"""Where graphs.services warns of a login that may do more than read."""
 notes = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
@@ -35,9 +37,18 @@ def print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+class _Noted(logging.Handler):
+    """Shows a log line on standard error."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """What must not go unseen: a source whose login could write."""
+        note(record.getMessage(), style="yellow")
+
+
 @contextlib.contextmanager
 def nothing_else_on_stdout() -> Iterator[None]:
     """What a library prints goes to standard error, and logs go nowhere: what matters is in the result."""
     logging.getLogger().addHandler(logging.NullHandler())
+    logging.getLogger(LOGIN_LOG).handlers = [_Noted()]
     with contextlib.redirect_stdout(sys.stderr):
         yield

@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from qkva.cli.checks import Check, check_database, check_embedder, check_models, check_source, show_settings
 from qkva.cli.console import line, nothing_else_on_stdout, print_json
+from qkva.cli.options import strictness
 from qkva.contracts.errors import AuthError, ConfigError, QkvaError, SourceUnavailable, StoreUnavailable
 from qkva.graphs.embedded_postgres import EmbeddedPostgres
 from qkva.settings import Settings, load_settings
@@ -14,11 +15,11 @@ from qkva.settings import Settings, load_settings
 MARKS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "broken": ("BROKEN", "red")}
 
 
-def examine(*, as_json: bool) -> int:
+def examine(*, as_json: bool, strict: bool = False) -> int:
     """Test everything and print it; 1 if something is broken, 2 if the configuration cannot even be read."""
     show: Callable[[Check], None] = (lambda check: None) if as_json else show_check
     try:
-        settings = load_settings()
+        settings = load_settings(**strictness(strict))
     except ConfigError as error:
         checks, code = [Check("configuration", "broken", error.message)], 2
         show(checks[0])
@@ -45,7 +46,9 @@ async def examined(settings: Settings) -> list[Check]:
         checks += await tried("embedder", check_embedder(settings, stack))
         checks += await tried("models", check_models(settings, stack))
         for name, source in settings.sources.items():
-            checks += await tried(f"source {name}", check_source(name, source, embedded))
+            checks += await tried(
+                f"source {name}", check_source(name, source, embedded, strict=settings.strict_sources)
+            )
     return checks
 
 

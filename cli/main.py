@@ -1,4 +1,4 @@
-"""The command line: `qkva ask | plans | doctor | migrate | demo`.
+"""The command line: `qkva ask | plans | source | keys | stats | doctor | migrate | demo`.
 
 Exit codes: 0 done or answered, 1 refused or failed, 2 wrong usage or configuration, 130 stopped by Ctrl-C.
 Each command imports its work only when it runs, so that `qkva --version` takes a tenth of a second.
@@ -17,8 +17,8 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from qkva.cli import bench, plans
-from qkva.cli.options import AsJson
+from qkva.cli import bench, keys, plans, source
+from qkva.cli.options import AsJson, Strict, TenantName
 from qkva.contracts.errors import ConfigError, QkvaError
 
 STOPPED = 130
@@ -33,6 +33,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(plans.app, name="plans")
+app.add_typer(keys.app, name="keys")
+app.add_typer(source.app, name="source")
 app.add_typer(bench.app, name="bench")
 
 
@@ -55,7 +57,7 @@ def qkva(
 @app.command()
 def ask(
     question: Annotated[str, typer.Argument(help="One question in plain words; - reads it from standard input.")],
-    source: Annotated[str | None, typer.Option(help="Ask only this source.")] = None,
+    source_name: Annotated[str | None, typer.Option("--source", help="Ask only this source.")] = None,
     now: Annotated[
         str | None, typer.Option(help="The clock to use, as 2026-06-15T12:00 (with or without offset).")
     ] = None,
@@ -63,20 +65,36 @@ def ask(
     as_json: AsJson = False,
     trace: Annotated[bool, typer.Option("--trace", help="Show each step as it finishes, on standard error.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show every door of the hit decision.")] = False,
+    strict: Strict = False,
 ) -> int:
     """Answer one question with a live query."""
     from qkva.cli.ask import AskOptions, ask_once
 
-    options = AskOptions(source=source, now=now, timezone=timezone, as_json=as_json, trace=trace, explain=explain)
+    options = AskOptions(
+        source=source_name, now=now, timezone=timezone, as_json=as_json, trace=trace, explain=explain, strict=strict
+    )
     return ask_once(question, options)
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> int:
+def stats(
+    days: Annotated[float, typer.Option(min=0.01, max=36_500, help="How many days back to count.")] = 30,
+    source: Annotated[str | None, typer.Option(help="Only questions of this source.")] = None,
+    tenant: TenantName = None,
+    as_json: AsJson = False,
+) -> int:
+    """Show hit rate, calls and money saved, wrong hits, and the slowest sources."""
+    from qkva.cli.stats import show_stats
+
+    return show_stats(days, source, tenant, as_json=as_json)
+
+
+@app.command()
+def doctor(as_json: AsJson = False, strict: Strict = False) -> int:
     """Test each piece, and say what to do about what is wrong."""
     from qkva.cli.doctor import examine
 
-    return examine(as_json=as_json)
+    return examine(as_json=as_json, strict=strict)
 
 
 @app.command()

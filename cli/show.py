@@ -1,17 +1,38 @@
 """A result on a terminal: the answer with its citations, then what cache, plan and models had to do with it."""
 
-from typing import Any
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from qkva.cli.console import line, note, out
+from qkva.contracts.cache import Door
 from qkva.contracts.plan import ParamType
-from qkva.contracts.result import AskResult
+from qkva.contracts.result import AskResult, PlanView
+from qkva.planning.merging import shares
 
 SNIPPETS = 10
-"""Citations that are listed; a table answer already shows its rows."""
+"""Citations that are listed, of all sources together; a table answer already shows its rows."""
+CELL_BORDER = re.compile(r"(?<!\\)\|")
+"""A bar that is no part of a value."""
 NARROWEST = 8
 PIPE_WIDTH = 160
 """Width of a table that goes to no terminal; --json cuts nothing."""
 MARKS = {"open": "+", "shut": "x", "skipped": "-"}
+
+
+class Served(NamedTuple):
+    """One plan that ran."""
+
+    source: str
+    plan: PlanView
+    params: dict[str, Any]
+    doors: tuple[Door, ...]
+
+
+def served_in(result: AskResult) -> list[Served]:
+    """Every plan that ran, the best first."""
+    first = [Served(result.source or "", result.plan, result.params, result.doors)] if result.plan else []
+    return [*first, *(Served(also.source, also.plan, also.params, also.doors) for also in result.also)]
 
 
 def show_result(result: AskResult) -> None:
@@ -35,10 +56,16 @@ def aligned(text: str) -> str:
     """The text with the cells of its Markdown tables padded to columns."""
     lines = text.split("\n")
     for first, last in tables_in(lines):
-        rows = [[cell.strip() for cell in row.strip().strip("|").split("|")] for row in lines[first:last]]
+        rows = [cells(row) for row in lines[first:last]]
         if len({len(row) for row in rows}) == 1:
             lines[first:last] = columns([rows[0], *rows[2:]])
     return "\n".join(lines)
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row of a Markdown table, as plain text."""
+    found = [cell.strip().replace("\\|", "|") for cell in CELL_BORDER.split(row.strip().removeprefix("|"))]
+    return found if found[-1] else found[:-1]
 
 
 def columns(rows: list[list[str]]) -> list[str]:
@@ -76,21 +103,25 @@ def tables_in(lines: list[str]) -> list[tuple[int, int]]:
 
 
 def show_citations(result: AskResult) -> None:
-    """Each cited record on a line."""
-    for citation in result.citations[:SNIPPETS]:
-        parts = [f"[{citation.index}] {citation.label}", citation.source, citation.url or ""]
-        line("  " + " · ".join(part for part in parts if part), style="cyan")
-    more = len(result.citations) - SNIPPETS
-    if more > 0:
-        line(f"  … and {more} more", style="cyan")
+    """Each cited record on a line; of several sources, some of each."""
+    sources = list(dict.fromkeys(citation.source for citation in result.citations))
+    cited = [[citation for citation in result.citations if citation.source == source] for source in sources]
+    for source, citations, count in zip(sources, cited, shares([len(each) for each in cited], SNIPPETS), strict=True):
+        for citation in citations[:count]:
+            parts = [f"[{citation.index}] {citation.label}", source, citation.url or ""]
+            line("  " + " · ".join(part for part in parts if part), style="cyan")
+        if len(citations) > count:
+            of = f" of {source}" if len(sources) > 1 else ""
+            line(f"  … and {len(citations) - count} more{of}", style="cyan")
 
 
 def summary(result: AskResult) -> str:
     """ "hit · revenue in a time range (verified) · period last month · no model calls · 12 ms"."""
     parts = [result.cache or str(result.status)]
-    if result.plan:
-        parts.append(f"{result.plan.key_text} ({result.plan.status})")
-    parts += [f"{name}: {spoken(value)}" for name, value in result.params.items() if value is not None]
+    served = served_in(result)
+    for source, plan, params, _ in served:
+        parts.append(f"{source + ': ' if len(served) > 1 else ''}{plan.key_text} ({plan.status})")
+        parts += [f"{name}: {spoken(value)}" for name, value in params.items() if value is not None]
     return " · ".join([*parts, models_called(result), f"{total_ms(result)} ms"])
 
 
@@ -116,25 +147,31 @@ def spoken(value: Any) -> str:
 
 
 def show_doors(result: AskResult) -> None:
-    """Every door of the hit decision, then the plan's query."""
-    line()
-    line("Doors of the hit decision" if result.doors else "The plan cache was not asked.")
-    for door in result.doors:
-        line(f"  {MARKS[door.verdict]} {door.name:<14} {door.verdict:<8} {door.why}")
-    if result.plan:
+    """Every door of the hit decision and the plan's query, for each plan that ran."""
+    served = served_in(result)
+    if not served:
+        show_decision(result.doors, "")
+    for each in served:
+        show_decision(each.doors, f" for {each.source}" if len(served) > 1 else "")
         line()
-        line(f"Plan {result.plan.id or '(not stored)'}")
-        show_query(result)
+        line(f"Plan {each.plan.id or '(not stored)'}")
+        show_query(each)
 
 
-def show_query(result: AskResult, indent: str = "  ") -> None:
+def show_decision(doors: Sequence[Door], of: str) -> None:
+    """The doors of one hit decision."""
+    line()
+    line(f"Doors of the hit decision{of}" if doors else "The plan cache was not asked.")
+    for door in doors:
+        line(f"  {MARKS[door.verdict]} {door.name:<14} {door.verdict:<8} {door.why}")
+
+
+def show_query(served: Served, indent: str = "  ") -> None:
     """The plan's query and its parameters with their types."""
-    if result.plan is None:
-        return
-    for text in result.plan.query.strip().splitlines():
+    for text in served.plan.query.strip().splitlines():
         line(indent + text)
-    for param in result.plan.params:
-        value = result.params.get(param.name)
+    for param in served.plan.params:
+        value = served.params.get(param.name)
         kind = f"{param.type} of {param.column}" if param.column else str(ParamType(param.type))
         line(f"{indent}{{{param.name}}} = {'(none)' if value is None else spoken(value)}   {kind}")
 

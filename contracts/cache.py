@@ -30,6 +30,8 @@ class Key(BaseModel):
     """Cosine to the question, -1 to 1; 1.0 for an exact mask."""
     exact: bool = False
     """Whether the masked texts are equal."""
+    votes: int = 1
+    """How often a planner has answered this mask with this plan."""
     roles: tuple[str | None, ...] = ()
     """For an exemplar, by ‹slot› of `masked`, in order: the parameter that it fills; or, for a slot that the plan does
     not bind because the value is part of its meaning, `=` and a fingerprint of that value, which has to be said again;
@@ -53,8 +55,15 @@ class Decision(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     hit: Candidate | None
+    grey: Candidate | None = None
+    """The best candidate where nothing but its probability speaks against it: a judge may decide."""
     score: float
     """Of the best candidate, 0 to 1; 0 without one."""
+    scores: dict[str, float] = {}
+    """By id of a plan, the same of every candidate."""
+    decisive: str | None = None
+    """The id of the best candidate, where it was the probability that decided: what a label of it says of the
+    verifier."""
     doors: tuple[Door, ...]
     """Of the candidate that was served, or else of the one that came closest."""
 
@@ -81,6 +90,31 @@ class LabelCounts(BaseModel):
 
     miss: VerdictCounts = VerdictCounts()
     audit: VerdictCounts = VerdictCounts()
+
+
+class LabelledScore(BaseModel):
+    """What the hit decision and the judge had thought of a plan, and whether it did mean the question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    score: float
+    judge: float | None = None
+    """The judge's probability, 0 to 1; None if it was not asked."""
+    same: bool
+    origin: str
+    """A LabelOrigin, or a word of an older version."""
+    judged_by: str = ""
+    """Which judge: probabilities of two models, or of two ways of asking, do not compare."""
+
+
+class HitCounts(BaseModel):
+    """Hits of the live plans of one tenant and source."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judged: int = 0
+    """Served because the judge said so."""
+    other: int = 0
 
 
 class NewKey(BaseModel):

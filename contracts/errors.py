@@ -3,10 +3,13 @@
     QkvaError
     ├── InvalidQuestion        the question cannot be used as it is
     ├── RequestRefused         qkva only reads, and was asked for something else
+    ├── NotAuthenticated       nobody knows who calls
+    ├── TooManyCalls           the caller's rate limit is reached
     ├── ConfigError            settings or qkva.toml are wrong
     │   └── UnknownSource
     ├── PlanRejected           a plan that may not run or may not be stored
-    │   └── KeyTooLong
+    │   ├── KeyTooLong
+    │   └── TooCostly          the source expects too much work
     ├── ParameterError         a value does not fit its parameter
     │   └── MissingParameter
     ├── SourceError
@@ -31,8 +34,10 @@ class QkvaError(Exception):
     transient = False
     """Whether the same call may succeed a moment later."""
 
-    def __init__(self, message: str | None = None) -> None:
+    def __init__(self, message: str | None = None, *, layer: str = "") -> None:
         super().__init__(message or (type(self).__doc__ or "").strip())
+        self.layer = layer
+        """Which of a source's guards refused the query, if one did."""
 
     @property
     def message(self) -> str:
@@ -46,6 +51,20 @@ class InvalidQuestion(QkvaError):
 
 class RequestRefused(QkvaError):
     """qkva only reads: it answers questions and changes nothing."""
+
+
+class NotAuthenticated(QkvaError):
+    """The API key or bearer token is unknown, expired or revoked."""
+
+
+class TooManyCalls(QkvaError):
+    """The rate limit of this caller is reached."""
+
+    transient = True
+
+    def __init__(self, per_minute: int) -> None:
+        super().__init__(f"More than {per_minute} calls a minute: wait a moment, or have the limit raised.")
+        self.retry_after_sec = -(-60 // per_minute)
 
 
 class ConfigError(QkvaError):
@@ -62,6 +81,17 @@ class PlanRejected(QkvaError):
 
 class KeyTooLong(PlanRejected):
     """The plan's key has too many tokens."""
+
+
+class TooCostly(PlanRejected):
+    """The query would be too much work for the source."""
+
+    def __init__(self, message: str | None = None, *, cost: float = 0.0, rows: float = 0.0) -> None:
+        super().__init__(message, layer="cost")
+        self.cost = cost
+        """As the source expects it, in its own units."""
+        self.rows = rows
+        """That the busiest step is expected to pass on."""
 
 
 class ParameterError(QkvaError):

@@ -23,9 +23,21 @@ class Embedder(Protocol):
 
 
 class Chat(Protocol):
-    """One chat model behind the gateway. Both methods retry transient failures and keep the timeout."""
+    """One chat model behind the gateway. All methods retry transient failures and keep the timeout."""
 
     name: str
+
+    @property
+    def gives_log_probabilities(self) -> bool:
+        """Whether `probability_of_yes` is worth asking: true until the gateway has shown that it is not."""
+        ...
+
+    async def probability_of_yes(self, *, system: str, user: str, purpose: str) -> float | None:
+        """0 to 1, by the log-probabilities of the answer's first word, which the prompt has to make yes or no.
+
+        None if the gateway gives none, or the model says something else. Raises ModelUnavailable.
+        """
+        ...
 
     async def fill_form(self, form: type[Form], *, system: str, user: str, purpose: str) -> Form:
         """Structured output by JSON schema. Raises ModelUnavailable or ModelOutputInvalid."""
@@ -47,6 +59,11 @@ class ChatModels(Protocol):
     @property
     def router(self) -> Chat:
         """Routes, and resolves what a question refers to."""
+        ...
+
+    @property
+    def judge(self) -> Chat:
+        """Says whether a cached plan means a question."""
         ...
 
     @property

@@ -66,6 +66,22 @@ class RecordsView(BaseModel):
     count: int = 0
     truncated: bool = False
     rows: tuple[dict[str, Any], ...] = ()
+    sources: tuple[str, ...] = ()
+    """The source of each of `rows`."""
+
+
+class AlsoServed(BaseModel):
+    """The plan of a further source that answered the same question."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    plan: PlanView
+    params: dict[str, Any] = Field(default_factory=dict)
+    records: RecordsView = RecordsView()
+    """Of this source alone, without those that a source before it brought."""
+    doors: tuple[Door, ...] = ()
+    """Its own hit decision."""
 
 
 class AskResult(BaseModel):
@@ -87,6 +103,9 @@ class AskResult(BaseModel):
     params: dict[str, Any] = Field(default_factory=dict)
     """The values that were bound, by parameter."""
     records: RecordsView = RecordsView()
+    """Of all sources that answered."""
+    also: tuple[AlsoServed, ...] = ()
+    """Further sources that answered beside `source`, the best first; `plan`, `params` and `doors` are of `source`."""
     doors: tuple[Door, ...] = ()
     model_calls: dict[str, int] = Field(default_factory=dict)
     """Number of calls by purpose."""

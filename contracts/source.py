@@ -69,6 +69,11 @@ class SourceDescription(BaseModel):
     fingerprint: str
     """Changes when tables, columns or types change; not when data does."""
 
+    def dependency_ids(self) -> list[str]:
+        """The ids of all tables and columns that a plan may depend on."""
+        columns = [column_id(table, field) for table in self.tables for field in table.fields]
+        return [*map(table_id, self.tables), *columns]
+
     def field(self, column: str) -> Field | None:
         """The field of "table.column", or None."""
         table_name, _, field_name = column.rpartition(".")
@@ -80,6 +85,32 @@ class SourceDescription(BaseModel):
         return None
 
 
+class LoginRights(BaseModel):
+    """What the login of a source may do."""
+
+    model_config = ConfigDict(frozen=True)
+
+    login: str
+    excess: tuple[str, ...] = ()
+    """Whatever goes beyond reading, in words: "is a superuser", "may write or owns public.orders"."""
+    functions: tuple[str, ...] = ()
+    """Functions that it may call and no query needs, such as set_config."""
+
+
+COLUMNS_LISTED = "columns:listed"
+"""Among a plan's dependencies: every column that it reads is one of them."""
+
+
+def table_id(table: Table) -> str:
+    """What depends on a table, depends on this."""
+    return f"table:{table.name}"
+
+
+def column_id(table: Table, field: Field) -> str:
+    """What depends on a column of this name and type, depends on this; it is gone once either has changed."""
+    return f"column:{table.name}.{field.name} {field.type}"
+
+
 class Limits(BaseModel):
     """Bounds of one execution."""
 
@@ -89,6 +120,8 @@ class Limits(BaseModel):
     seconds: float = 5.0
     timezone: str = "UTC"
     """The caller's zone: naive timestamps of the source are read in it."""
+    any_cost: bool = False
+    """Whether a person has agreed to a query that was refused as too costly."""
 
 
 class Record(BaseModel):
@@ -113,9 +146,26 @@ class QueryResult(BaseModel):
 
     records: tuple[Record, ...]
     truncated: bool = False
-    """Whether the row cap cut the result."""
+    """Whether a cap cut the result: its rows, its bytes, or a long value."""
     dependency_ids: tuple[str, ...] = ()
-    """"table:orders" …: what the query read."""
+    """"table:orders" and, where the source knows them, "column:orders.total numeric": what the query read."""
+    left_out: tuple[str, ...] = ()
+    """The conditions that were left out because their parameter was not said."""
+
+
+class SourceResult(BaseModel):
+    """What one source brought for a question: a question may be answered by several, each with a plan of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    source: str
+    about: str
+    """The plan's intent phrase."""
+    params: dict[str, Any] = {}
+    """The values that were bound."""
+    result: QueryResult
+    repeated: int = 0
+    """Records that were left out because a source before this one brought them."""
 
 
 class BroadQuery(BaseModel):
@@ -179,4 +229,22 @@ class Connector(Protocol):
 
     async def close(self) -> None:
         """Give back connections."""
+        ...
+
+
+@runtime_checkable
+class KnowsDependencies(Protocol):
+    """A connector that can say what a plan reads without running it."""
+
+    async def dependencies(self, plan: Plan) -> tuple[str, ...]:
+        """As QueryResult.dependency_ids. Raises PlanRejected or SourceUnavailable."""
+        ...
+
+
+@runtime_checkable
+class ChecksLogin(Protocol):
+    """A connector that can say what its login may do."""
+
+    async def login_rights(self) -> LoginRights:
+        """Raises SourceUnavailable or AuthError."""
         ...

@@ -15,7 +15,7 @@ from langgraph.graph.message import add_messages
 from pydantic import BaseModel, ConfigDict, Field
 
 from qkva.contracts.result import AskResult
-from qkva.contracts.source import QueryResult
+from qkva.contracts.source import SourceResult
 
 Messages = Annotated[list[AnyMessage], add_messages]
 
@@ -87,6 +87,12 @@ class AskState:
     """Cached plans that turned out not to fit this question."""
     cache: str | None = None
     """A CacheOutcome."""
+    grey: dict[str, Any] | None = None
+    """A cached plan that only a judge can tell to mean the question: as a hit would be handed on, with its score, and
+    once it is judged the probability and by whom. None where there is none, or nobody to judge it."""
+
+    audited: dict[str, Any] | None = None
+    """A hit that is planned all the same, to see whether it would have been right."""
 
     strategy: str | None = None
     source: str | None = None
@@ -101,10 +107,15 @@ class AskState:
     """Whether the plan was made for this very question, in this turn."""
     review: bool = False
     """Whether a new plan waits for a person."""
+    for_this_turn: bool = False
+    """Whether the plan was passed by somebody who may not decide what others are served: it is not stored."""
     params: dict[str, Any] = field(default_factory=dict)
     """The values that are bound."""
+    also: list[dict[str, Any]] = field(default_factory=list)
+    """Hits of further sources, best first: source, plan, doors; plan_keys until they are filled, then params,
+    then records. They run beside `plan`, and their records are merged with its records. Empty on a miss."""
     records: dict[str, Any] = field(default_factory=dict)
-    """A RecordsView: count, truncated, first rows."""
+    """A RecordsView over all sources: count, truncated, first rows of each."""
 
     answer: str | None = None
     citations: list[dict[str, Any]] = field(default_factory=list)
@@ -113,11 +124,13 @@ class AskState:
     error: str | None = None
     warnings: Annotated[list[str], operator.add] = field(default_factory=list)
     model_calls: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
+    tokens: Annotated[dict[str, int], add_by_key] = field(default_factory=dict)
+    """By `MODEL:KIND`, as far as the gateway tells."""
     timings_ms: Annotated[dict[str, float], add_by_key] = field(default_factory=dict)
 
     flight: Annotated[str | None, UntrackedValue] = None
     """The planning that this turn leads and others may wait for."""
     embeddings: Annotated[dict[str, list[float]] | None, UntrackedValue] = None
     """The vector of the masked question by source."""
-    result: Annotated[QueryResult | None, UntrackedValue] = None
-    """All that the live query returned."""
+    results: Annotated[list[SourceResult] | None, UntrackedValue] = None
+    """All that the live queries returned, merged: by source, best first."""

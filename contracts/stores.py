@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
+from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.plan import PlanStatus, StoredPlan
 
 
@@ -56,8 +56,12 @@ class PlanStore(Protocol):
         """Delete an exemplar that does not mean the plan; False if the plan has none of this mask."""
         ...
 
-    async def record_hit(self, tenant_id: str, plan_id: str) -> None:
-        """Count one use."""
+    async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
+        """Count one use; `judged` if it took the judge to serve it."""
+        ...
+
+    async def hit_counts(self, tenant_id: str, *, source: str) -> HitCounts:
+        """How many hits the source's stored plans have had."""
         ...
 
     async def get_plan(self, tenant_id: str, plan_id: str) -> StoredPlan | None:
@@ -78,6 +82,16 @@ class PlanStore(Protocol):
         """Retire the learned plans that depend on any of these ids; returns how many."""
         ...
 
+    async def count_stale_plans(self, tenant_id: str, *, source: str, schema_fingerprint: str) -> int:
+        """How many live plans were found for another schema of the source, and say which columns they need."""
+        ...
+
+    async def follow_schema(
+        self, tenant_id: str, *, source: str, schema_fingerprint: str, known_ids: Sequence[str]
+    ) -> int:
+        """Let the plans live on whose tables and columns are all among `known_ids`; returns how many were retired."""
+        ...
+
     async def add_label(
         self,
         tenant_id: str,
@@ -86,20 +100,31 @@ class PlanStore(Protocol):
         masked: str,
         verdict: LabelVerdict,
         similarity: float,
-        score: float,
+        score: float | None,
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
+        judge: float | None = None,
+        judged_by: str = "",
     ) -> bool:
         """Keep whether the plan means the masked question; False for an unknown plan.
 
-        `key_masked` is the plan's nearest key, `similarity` its cosine by `embedder`, `score` the hit decision's.
+        `key_masked` is the plan's nearest key, `similarity` its cosine by `embedder`, `score` the hit decision's,
+        `judge` the probability that the judge `judged_by` gave it. Without one, what a judge said before is kept.
         The newest label of a plan, mask, embedder and origin replaces the one before, so that no pair counts twice.
         """
         ...
 
     async def label_counts(self, tenant_id: str, *, source: str) -> LabelCounts:
         """How many labels the tenant's source has."""
+        ...
+
+    async def audit_counts(self, tenant_id: str, *, plan_id: str, key_masked: str | None = None) -> tuple[int, int]:
+        """Audits that found the plan right and wrong, of all its keys or of one."""
+        ...
+
+    async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
+        """The newest labels of the tenant's source by this embedder, newest first, at most 4,000."""
         ...
 
 

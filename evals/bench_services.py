@@ -1,6 +1,7 @@
-"""What the product's nodes need, with a database that lives as long as the run, and no model."""
+"""What the product's nodes need, with a database that lives as long as the run, and no model but a judge."""
 
 import asyncio
+import random
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -8,11 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
+from qkva.contracts.models import ChatModels
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.evals.questions import SOURCE
 from qkva.models.embeddings import LocalEmbedder
+from qkva.nodes.confidences import Confidences
 from qkva.nodes.runtime import AskRuntime, AskServices, AskSettings, CallMeter, ReadySource
+from qkva.planning.decision.verifier import Verifier, shipped_verifier
 from qkva.planning.masking.value_index import ValueIndex
 from qkva.stores.cluster import SUPERUSER
 from qkva.stores.database import Database
@@ -21,6 +25,8 @@ from qkva.stores.migrate import migrate
 from qkva.stores.plans import PostgresPlanStore
 
 TENANT = "bench"
+AUDIT_SHARE = 0.05
+"""As PLAN_CACHE_AUDIT_SHARE has it by default."""
 CLOCK = datetime(2026, 5, 13, 15, 30, tzinfo=UTC)
 """The file's questions have no date; one clock makes every run the same."""
 
@@ -43,24 +49,36 @@ class DescribedSource:
     def forget(self, name: str) -> None:
         """Nothing changes during a run."""
 
+    async def renewed(self, name: str) -> ReadySource:
+        """The same: nothing comes in."""
+        return await self.ready(name)
+
     async def ready(self, name: str) -> ReadySource:
         """The source."""
         return self._ready
 
 
 @asynccontextmanager
-async def open_runtime(folder: Path, description: SourceDescription) -> AsyncIterator[AskRuntime]:
+async def open_runtime(
+    folder: Path,
+    description: SourceDescription,
+    chat: ChatModels | None = None,
+    *,
+    verifier: Verifier | None = None,
+    seed: int = 0,
+) -> AsyncIterator[AskRuntime]:
     """The runtime of the product's nodes over a fresh plan cache. Raises StoreUnavailable."""
     async with temporary_database(folder) as database:
         embedder = LocalEmbedder()
         await embedder.embed(["load the model"])
         services = AskServices(
             tenant_id=TENANT,
-            settings=AskSettings(),
+            settings=AskSettings(audit_share=AUDIT_SHARE),
             plans=PostgresPlanStore(database),
             sources=await asyncio.to_thread(DescribedSource, description),
             embedder=embedder,
-            chat=None,
+            chat=chat,
+            confidences=Confidences(verifier=verifier or shipped_verifier(), chance=random.Random(seed).random),
         )
         yield AskRuntime(
             services=services, context=AskContext(), tenant_id=TENANT, now=CLOCK, meter=CallMeter(budget=0)

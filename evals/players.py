@@ -8,15 +8,16 @@ from qkva.contracts.cache import Candidate, Door, NewKey
 from qkva.contracts.errors import StoreUnavailable
 from qkva.contracts.plan import Plan, StoredPlan
 from qkva.contracts.question import MaskedQuestion
-from qkva.contracts.source import QueryResult
+from qkva.contracts.source import QueryResult, SourceResult
 from qkva.contracts.state import AskState
 from qkva.evals.questions import SOURCE
 from qkva.nodes.ask.build_plan import made, without_values
 from qkva.nodes.ask.embed import embed
 from qkva.nodes.ask.fill_params import fill_params
+from qkva.nodes.ask.judge import judge
 from qkva.nodes.ask.look_up import look_up
 from qkva.nodes.ask.write_back import write_back
-from qkva.nodes.runtime import AskRuntime
+from qkva.nodes.runtime import AskRuntime, CallMeter
 from qkva.planning.drafting.canonical import canonical_form
 from qkva.planning.drafting.parameterise import exemplar_roles
 from qkva.planning.filling.fill import fill_from_question
@@ -38,6 +39,10 @@ class Looked:
     doors: tuple[Door, ...] = ()
     state: Any = None
     """What the player needs to learn from the planner's answer."""
+    audited: bool = False
+    """Whether it would have been a hit, and is planned all the same."""
+    judge_calls: int = 0
+    """Model calls of the judge; nothing else is asked of a model."""
 
 
 class Player(Protocol):
@@ -60,26 +65,31 @@ class Product:
     """The nodes of the ask graph, in its order."""
 
     def __init__(self, runtime: AskRuntime) -> None:
-        self._runtime = runtime
+        self._judged = runtime
+        # Parameters are filled without a model, even where one judges.
+        self._runtime = replace(runtime, services=replace(runtime.services, chat=None))
 
     async def look_up(self, question: str) -> Looked:
-        """embed → look_up → fill_params; a plan that turns out not to fit is a miss."""
+        """embed → look_up → judge → fill_params; a plan that turns out not to fit is a miss."""
         state = AskState(question=question, standalone=question)
         state = replace(state, **await embed(state, self._runtime))
-        state = replace(state, **await look_up(state, self._runtime))
+        state = replace(state, **await look_up(state, self._judged))
         require_cache(state)
+        meter = CallMeter(budget=self._judged.services.settings.max_model_calls)
+        if state.grey is not None:
+            state = replace(state, **await judge(state, replace(self._judged, meter=meter)))
         score = max((candidate["score"] for candidate in state.candidates), default=0.0)
         if state.cache == "hit":
             nearest = state.plan_keys[0]["masked"]
             state = replace(state, **await fill_params(state, self._runtime))
-            return self._looked(state, score, nearest)
-        return self._looked(state, score, "")
+            return self._looked(state, score, nearest, meter)
+        return self._looked(state, score, "", meter)
 
     async def count(self, looked: Looked) -> None:
         """write_back, as after an answer."""
         await write_back(looked.state, self._runtime)
 
-    def _looked(self, state: AskState, score: float, nearest: str) -> Looked:
+    def _looked(self, state: AskState, score: float, nearest: str, meter: CallMeter) -> Looked:
         return Looked(
             plan=Plan.model_validate(state.plan) if state.plan is not None else None,
             values=state.params,
@@ -87,7 +97,9 @@ class Product:
             masked=state.masks[SOURCE]["masked"],
             nearest=nearest,
             doors=tuple(Door.model_validate(door) for door in state.doors),
+            judge_calls=sum(meter.spent.values()),
             state=state,
+            audited=state.audited is not None,
         )
 
     async def learn(self, looked: Looked, plan: Plan, values: Mapping[str, Any]) -> None:
@@ -95,8 +107,12 @@ class Product:
         state = replace(looked.state, source=SOURCE, strategy=plan.strategy.value, cache="miss")
         state = replace(state, **await made(plan, dict(values), self._runtime))
         state = replace(state, **await fill_params(state, self._runtime))
-        state = replace(state, status="answered", result=QueryResult(records=()), warnings=[])
+        state = replace(state, status="answered", results=[NOTHING_FOUND], warnings=[])
         require_cache(replace(state, **await write_back(state, self._runtime)))
+
+
+NOTHING_FOUND = SourceResult(source=SOURCE, about="", result=QueryResult(records=()))
+"""A run as write_back needs it: not cut, and without records, which it does not read."""
 
 
 def require_cache(state: AskState) -> None:

@@ -73,6 +73,11 @@ def read_templates(path: Path, dialect: str) -> list[tuple[Template, tuple[Asked
         raise ConfigError(f"The questions in {path} cannot be read: {error.strerror}.") from None
     except ValueError:
         raise ConfigError(f"{path} is no JSON file of questions.") from None
+    return read_entries(entries, path, dialect)
+
+
+def read_entries(entries: Any, path: Path, dialect: str) -> list[tuple[Template, tuple[Asked, ...]]]:
+    """The same from the content of a file. Raises ConfigError."""
     try:
         return [_read_entry(number, entry, dialect) for number, entry in enumerate(entries)]
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:

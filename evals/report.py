@@ -9,11 +9,12 @@ from qkva.evals.tally import Tally
 
 def sentences(options: BenchOptions) -> Iterator[str]:
     """What was played, and what has to be known about it."""
-    yield f"{options.data.name}, policy {options.policy}, seed {options.seed}"
+    judged = f", judged by {options.judge.model}" if options.judge else ""
+    yield f"{options.data.name}, policy {options.policy}, seed {options.seed}{judged}"
     if options.split is not None:
         yield (
-            f"{options.split:.0%} of the templates were set aside and the others played; "
-            "nothing was trained on them, for the decision has nothing to train."
+            f"The verifier was trained on {options.split:.0%} of the templates of this file alone; "
+            "the others were played."
         )
 
 
@@ -26,7 +27,12 @@ def figures(tally: Tally) -> Iterator[tuple[str, str]]:
     interval = f"95 %: {tally.wrong_rate_low:.2%} to {tally.wrong_rate_high:.2%}"
     yield "wrong hits", f"{tally.wrong_hits}  ({tally.wrong_rate:.2%} of the hits, {interval})"
     yield "planner calls", f"{tally.planner_calls}  (saved: {tally.questions - tally.planner_calls})"
-    yield "audits", f"{tally.audits}  (the cache makes none)"
+    yield "audits", f"{tally.audits}  (would-be hits that were planned all the same)"
+    if tally.judge_calls:
+        yield (
+            "judge calls",
+            f"{tally.judge_calls}  (let {tally.judged_hits} hits through, {tally.judged_wrong_hits} wrong)",
+        )
     yield (
         "filled without a model",
         (

@@ -1,12 +1,13 @@
 """The figures of a run."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from qkva.evals.execution import Executed
 from qkva.evals.stream import Turn
+from qkva.planning.proportions import clopper_pearson
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,12 @@ class Tally:
     """95 %, Clopper-Pearson."""
     planner_calls: int
     audits: int
-    """Hits that were planned all the same; the cache makes none."""
+    """Would-be hits that were planned all the same; they count as misses, and their calls as planner calls."""
+    judge_calls: int
+    """Calls that the judge would cost, those included that the bench answers from memory; 0 without a judge."""
+    judged_hits: int
+    """Hits that the judge let through."""
+    judged_wrong_hits: int
     filled: int
     """Right hits, whose parameters are looked at."""
     filled_exact: int
@@ -84,7 +90,10 @@ def tally(turns: Sequence[Turn], meaning_of: Mapping[str, int], indexed: frozens
         wrong_rate_low=round(low, 5),
         wrong_rate_high=round(high, 5),
         planner_calls=questions - len(hits),
-        audits=0,
+        audits=sum(turn.looked.audited for turn in turns),
+        judge_calls=sum(turn.looked.judge_calls for turn in turns),
+        judged_hits=sum(map(by_judge, hits)),
+        judged_wrong_hits=sum(by_judge(turn) and not turn.right for turn in hits),
         filled=len(right),
         filled_exact=exact,
         filled_exact_rate=share(exact, len(right)),
@@ -106,6 +115,11 @@ def tally(turns: Sequence[Turn], meaning_of: Mapping[str, int], indexed: frozens
     )
 
 
+def by_judge(turn: Turn) -> bool:
+    """Whether the judge opened the last door."""
+    return any(door.name == "judge" and door.verdict == "open" for door in turn.looked.doors)
+
+
 def all_known(turn: Turn, indexed: frozenset[str]) -> bool:
     """Whether the question says each required value, and the index holds those that are no numbers."""
     for param in turn.asked.template.forms[0].plan.params:
@@ -120,32 +134,3 @@ def all_known(turn: Turn, indexed: frozenset[str]) -> bool:
 def share(part: int, whole: int) -> float:
     """A share of 1, to five places; 0 of nothing."""
     return round(part / whole, 5) if whole else 0.0
-
-
-def clopper_pearson(found: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a binomial share: each bound makes what was found just as unlikely as is allowed."""
-    tail = (1 - confidence) / 2
-    if of == 0:
-        return 0.0, 1.0
-    low = 0.0 if found == 0 else _bisect(lambda p: 1 - _at_most(found - 1, of, p) < tail)
-    high = 1.0 if found == of else _bisect(lambda p: _at_most(found, of, p) > tail)
-    return low, high
-
-
-def _bisect(too_small: Callable[[float], bool]) -> float:
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if too_small(middle) else (low, middle)
-    return (low + high) / 2
-
-
-def _at_most(found: int, of: int, p: float) -> float:
-    """The probability of `found` or fewer in `of` draws."""
-    if p in (0.0, 1.0):
-        return 1.0 if p == 0.0 or found == of else 0.0
-    logs = (
-        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1) + k * math.log(p) + (of - k) * math.log1p(-p)
-        for k in range(found + 1)
-    )
-    return math.fsum(map(math.exp, logs))

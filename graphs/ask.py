@@ -15,6 +15,7 @@ from qkva.nodes.ask.embed import embed
 from qkva.nodes.ask.execute import execute
 from qkva.nodes.ask.fall_back import fall_back
 from qkva.nodes.ask.fill_params import fill_params
+from qkva.nodes.ask.judge import judge
 from qkva.nodes.ask.look_up import look_up
 from qkva.nodes.ask.read_question import read_question
 from qkva.nodes.ask.retrieve import retrieve
@@ -29,6 +30,7 @@ NODES = (
     read_question,
     embed,
     look_up,
+    judge,
     route,
     build_plan,
     review_plan,
@@ -54,6 +56,7 @@ def build_ask_graph(services: ServicesProvider = default_services, **compile_opt
     graph.add_conditional_edges("read_question", routing.route_after_read_question)
     graph.add_conditional_edges("embed", routing.route_after_embed)
     graph.add_conditional_edges("look_up", routing.route_after_look_up)
+    graph.add_conditional_edges("judge", routing.route_after_judge)
     graph.add_conditional_edges("route", routing.route_after_route, ["answer", "retrieve", "build_plan", "__end__"])
     graph.add_conditional_edges("build_plan", routing.route_after_build_plan)
     graph.add_conditional_edges("review_plan", routing.route_after_review_plan)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from qkva.contracts.cache import NewKey
 from qkva.contracts.errors import ParameterError, PlanRejected
 from qkva.contracts.plan import Exemplar, Plan, PlanStatus, StoredPlan
+from qkva.contracts.source import KnowsDependencies
 from qkva.nodes.runtime import AskServices, ReadySource
 from qkva.planning.drafting.canonical import canonical_form
 from qkva.planning.drafting.keys import check_key_length
@@ -148,11 +149,18 @@ async def save(
         plan=checked.plan,
         canonical=checked.canonical,
         schema_fingerprint=source.description.fingerprint,
+        dependency_ids=await dependencies_of(source, checked.plan),
         questions=checked.exemplars,
     )
     return await services.plans.save_plan(
         tenant_id, stored, keys, embedder=services.embedder.fingerprint, ttl_hours=None
     )
+
+
+async def dependencies_of(source: ReadySource, plan: Plan) -> tuple[str, ...]:
+    """What the plan reads, if the source knows it without running it."""
+    connector = source.connector
+    return await connector.dependencies(plan) if isinstance(connector, KnowsDependencies) else ()
 
 
 async def retire_replaced(services: AskServices, tenant_id: str, source: str, checked: Sequence[CheckedPlan]) -> int:

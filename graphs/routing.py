@@ -23,8 +23,17 @@ async def route_after_embed(state: AskState) -> Literal["look_up", "__end__"]:
     return END if state.status else "look_up"
 
 
-async def route_after_look_up(state: AskState) -> Literal["fill_params", "route", "__end__"]:
-    """A hit skips routing and planning; a miss and a cache that is down do not."""
+async def route_after_look_up(state: AskState) -> Literal["fill_params", "judge", "route", "__end__"]:
+    """A hit skips routing and planning; a miss and a cache that is down do not, and in between a judge is asked."""
+    if state.status:
+        return END
+    if state.plan is None and state.grey is not None:
+        return "judge"
+    return "fill_params" if state.plan else "route"
+
+
+async def route_after_judge(state: AskState) -> Literal["fill_params", "route", "__end__"]:
+    """An accepted plan is a hit; else the question is planned, which shows whether the judge was right."""
     if state.status:
         return END
     return "fill_params" if state.plan else "route"

@@ -16,10 +16,14 @@ from qkva.contracts.errors import ModelOutputInvalid
 from qkva.contracts.models import Form
 from qkva.models.gateway import GatewayConnection
 from qkva.models.text import encodable
+from qkva.models.yes_no import FIRST_WORDS, probability_of_yes
 
 FENCED = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
 BRACED = re.compile(r"\{.*\}", re.DOTALL)
 THOUGHTS_END = "</think>"
+REFUSALS = (400, 422, 501)
+UNTOLD = 3
+"""Times in a row after which a gateway is not asked for log-probabilities any more; one odd answer is no rule."""
 
 
 class GatewayChat:
@@ -33,10 +37,14 @@ class GatewayChat:
         # Few gateways speak the Responses API, which the client chooses by itself for some names of models.
         options = {**connection.client_options(), "model": name, "max_tokens": max_tokens, "use_responses_api": False}
         # The patience of the connection covers a stalled stream; the client's own clock would only log as well.
-        self._prose = ChatOpenAI(**options, temperature=temperature, stream_chunk_timeout=None, streaming=True)
+        # Gateways that do not know `stream_usage` leave it alone; then the tokens of an answer stay unknown.
+        self._prose = ChatOpenAI(
+            **options, temperature=temperature, stream_chunk_timeout=None, streaming=True, stream_usage=True
+        )
         # A form is read when it is whole; LangGraph's message stream would otherwise make the client stream it.
         self._forms = ChatOpenAI(**options, temperature=0, disable_streaming=True)
         self._takes_schemas = True
+        self._untold = 0
 
     async def fill_form(self, form: type[Form], *, system: str, user: str, purpose: str) -> Form:
         """Structured output by JSON schema, at temperature 0.
@@ -48,6 +56,22 @@ class GatewayChat:
         messages = prompt_messages(f"{system}\n\n{describe_form(schema)}", user)
         message = await self._connection.call(self.name, lambda: self._ask(messages, schema, purpose))
         return self._read(form, message)
+
+    @property
+    def gives_log_probabilities(self) -> bool:
+        """Until the gateway has shown a few times that it does not, or that the model's first word is no answer."""
+        return self._untold < UNTOLD
+
+    async def probability_of_yes(self, *, system: str, user: str, purpose: str) -> float | None:
+        """By the log-probabilities of the answer's first word; None where they are not given or tell nothing.
+
+        Raises ModelUnavailable.
+        """
+        messages = prompt_messages(system, user)
+        message = await self._connection.call(self.name, lambda: self._ask_first_word(messages, purpose))
+        found = probability_of_yes(message.response_metadata.get("logprobs")) if message else None
+        self._untold = 0 if found is not None else self._untold + 1
+        return found
 
     async def write(self, *, system: str, user: str, purpose: str) -> AIMessage:
         """Plain text, as the one message whose tokens stream to LangGraph's message stream (the same id).
@@ -83,6 +107,16 @@ class GatewayChat:
                 self._takes_schemas = False
         return await self._forms.ainvoke(messages, config=config)
 
+    async def _ask_first_word(self, messages: list[BaseMessage], purpose: str) -> BaseMessage | None:
+        """None from a gateway that does not accept such a request."""
+        config: Any = {"run_name": purpose, "tags": ["nostream"], "metadata": {"purpose": purpose}}
+        try:
+            return await self._forms.ainvoke(messages, config=config, **FIRST_WORDS)
+        except openai.APIStatusError as error:
+            if error.status_code not in REFUSALS:
+                raise
+        return None
+
     def _read(self, form: type[Form], message: BaseMessage) -> Form:
         if isinstance(message, AIMessage) and message.additional_kwargs.get("refusal"):
             raise ModelOutputInvalid(f"The model {self.name} refused to fill the {form.__name__}.")
@@ -111,6 +145,7 @@ class GatewayModels:
 
     answerer: GatewayChat
     router: GatewayChat
+    judge: GatewayChat
     planner: GatewayChat
     connection: GatewayConnection
 
@@ -125,23 +160,29 @@ def open_chat_models(
     api_key: SecretStr | str,
     answerer: str,
     router: str | None = None,
+    judge: str | None = None,
     planner: str | None = None,
     temperature: float = 0.2,
     timeout: float = 60.0,
     max_retries: int = 2,
     max_tokens: int = 2048,
 ) -> GatewayModels:
-    """Build the models by name, `router` and `planner` defaulting to `answerer`; opens no connection yet.
+    """Build the models by name; opens no connection yet.
+
+    `router` and `planner` default to `answerer`, `judge` to the router.
 
     `timeout` in seconds, as in GatewayConnection. Raises ConfigError for a base URL that is none.
     """
     connection = GatewayConnection(base_url=base_url, api_key=api_key, timeout=timeout, max_retries=max_retries)
-    names = {answerer, router or answerer, planner or answerer}
+    router, planner = router or answerer, planner or answerer
+    judge = judge or router
+    names = {answerer, router, judge, planner}
     chats = {name: GatewayChat(connection, name, temperature=temperature, max_tokens=max_tokens) for name in names}
     return GatewayModels(
         answerer=chats[answerer],
-        router=chats[router or answerer],
-        planner=chats[planner or answerer],
+        router=chats[router],
+        judge=chats[judge],
+        planner=chats[planner],
         connection=connection,
     )
 

@@ -1,12 +1,10 @@
 """Texts to vectors: a small model inside a wheel, or the gateway's."""
 
 import asyncio
-import logging
 import threading
 from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from pydantic import SecretStr
 
 from qkva.contracts.errors import ConfigError, ModelUnavailable
 from qkva.models.text import encodable
+from qkva.word_vectors import load_wordllama
 
 WIDTH = 1536
 """Width of the vectors in our database. Zeros at the end keep every cosine."""
@@ -174,17 +173,3 @@ def widen(vectors: NDArray[Any]) -> list[list[float]]:
     """Rows as lists, filled with zeros up to WIDTH."""
     zeros = [0.0] * (WIDTH - vectors.shape[1])
     return [row + zeros for row in vectors.tolist()]
-
-
-def load_wordllama() -> Any:
-    """The model from its wheel's own folder; it would otherwise look for its tokenizer on the network.
-
-    Its import calls logging.basicConfig, which does nothing while the root logger has a handler.
-    """
-    guard = logging.NullHandler()
-    logging.root.addHandler(guard)
-    try:
-        import wordllama  # noqa: PLC0415
-    finally:
-        logging.root.removeHandler(guard)
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)

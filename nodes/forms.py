@@ -45,6 +45,21 @@ class RouteForm(BaseModel):
     why: str = Field(description="a few words")
 
 
+def percentage(value: int) -> int:
+    """From 0 to 100; a limit in the schema is not understood by every gateway."""
+    if not 0 <= value <= 100:
+        raise ValueError("a percentage is from 0 to 100")
+    return value
+
+
+class JudgeForm(BaseModel):
+    """How probable it is that a stored query means a question."""
+
+    percent: Annotated[int, AfterValidator(percentage)] = Field(
+        description="a whole number from 0 to 100: how probable it is that the query means the new question"
+    )
+
+
 class PlanParam(BaseModel):
     """One placeholder of a planned query."""
 

@@ -8,10 +8,9 @@ from qkva.contracts.plan import Plan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.result import CacheOutcome
 from qkva.contracts.state import AskState
-from qkva.nodes.ask.look_up import find, policy_of
+from qkva.nodes.ask.look_up import decided_on, find
 from qkva.nodes.runtime import AskRuntime
 from qkva.nodes.single_flight import FlightKey, Handover
-from qkva.planning.decision.decide import decide
 from qkva.planning.drafting.parameterise import exemplar_roles
 
 
@@ -21,8 +20,13 @@ def wants_review(runtime: AskRuntime) -> bool:
 
 
 def may_share(state: AskState, runtime: AskRuntime) -> bool:
-    """A plan that waits for a person would keep the others waiting, and a cache that is down cannot tell of one."""
-    return state.cache == "miss" and state.embeddings is not None and not wants_review(runtime)
+    """A plan that waits for a person would keep the others waiting, and a cache that is down cannot tell of one.
+
+    An audit asks the planner whatever is stored.
+    """
+    return (
+        state.cache == "miss" and state.audited is None and state.embeddings is not None and not wants_review(runtime)
+    )
 
 
 def flight_key(question: MaskedQuestion, runtime: AskRuntime) -> FlightKey:
@@ -85,8 +89,7 @@ async def take_over(
 
 async def decided(question: MaskedQuestion, candidates: list[Candidate], runtime: AskRuntime) -> Decision:
     """As the look-up decides."""
-    description = (await runtime.services.sources.ready(question.source)).description
-    return decide(question, candidates, policy=policy_of(runtime), description=description)
+    return await decided_on(question, candidates, runtime)
 
 
 def coalesced(plan: Plan, doors: Iterable[Door], **changed: Any) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from qkva.contracts.ask_log import AskLog
 from qkva.contracts.errors import BudgetSpent
+from qkva.contracts.keys import KeyStore
 from qkva.contracts.models import ChatModels, Embedder
 from qkva.contracts.source import Connector, SourceDescription
 from qkva.contracts.state import AskContext
 from qkva.contracts.stores import PlanStore
+from qkva.nodes.confidences import Confidences
 from qkva.nodes.single_flight import SingleFlight
 from qkva.planning.masking.value_index import ValueIndex
 
@@ -36,6 +39,10 @@ class SourceBook(Protocol):
         """Describe the source anew at its next use."""
         ...
 
+    async def renewed(self, name: str) -> ReadySource:
+        """As `ready`, read again if that is a minute old: for a value that is not known as it was said."""
+        ...
+
     async def ready(self, name: str) -> ReadySource:
         """Raises UnknownSource (naming the known ones), SourceUnavailable or AuthError."""
         ...
@@ -53,8 +60,14 @@ class AskSettings:
     query_timeout_sec: float = 5.0
     timezone: str = "UTC"
     max_model_calls: int = 8
+    audit_share: float = 0.0
+    """Of would-be hits, those that are planned all the same while the evidence is thin; 0 without a planner."""
+    judge: bool = True
+    """Whether a judge is asked, where there is a gateway."""
     review_new_plans: bool = False
     max_question_chars: int = 4000
+    audit_text: bool = False
+    """Whether the audit log keeps questions and values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +84,14 @@ class AskServices:
     """None without a gateway."""
     fixed_now: datetime | None = None
     """The demo's clock."""
+    confidences: Confidences = field(default_factory=Confidences)
+    """What the sources' own labels say of the hit decision."""
     flights: SingleFlight = field(default_factory=SingleFlight)
     """The plannings that are under way."""
+    ask_log: AskLog | None = None
+    """None where nothing is kept of questions."""
+    keys: KeyStore | None = None
+    """Who may call: for the server, before a question reaches the graph."""
 
 
 @dataclass(kw_only=True)
@@ -104,3 +123,5 @@ class AskRuntime:
     now: datetime
     """The caller's clock, aware, in the caller's zone."""
     meter: CallMeter
+    may_review: bool = True
+    """Whether the caller may decide which plans the whole tenant is served."""

@@ -1,6 +1,19 @@
 """What every connection to our own database has in common: URLs and the wording of failures."""
 
+from dataclasses import dataclass
+
 SCHEMES = ("postgresql+psycopg://", "postgresql+asyncpg://", "postgresql+psycopg2://", "postgres://")
+
+
+@dataclass(frozen=True)
+class Login:
+    """How to connect."""
+
+    url: str
+    role: str | None = None
+    """Taken on by each connection, for a login that has no rights by itself."""
+    warning: str | None = None
+    """What is not as it should be with this login."""
 
 
 def libpq_url(url: str) -> str:

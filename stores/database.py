@@ -17,8 +17,9 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from qkva.contracts.errors import ConfigError, StoreUnavailable
-from qkva.stores.connection import libpq_url, reason
+from qkva.stores.connection import Login, libpq_url, reason
 
+logger = logging.getLogger(__name__)
 Connection = psycopg.AsyncConnection[dict[str, Any]]
 
 CONNECT_TIMEOUT_SEC = 2
@@ -44,7 +45,7 @@ logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
 class Database:
     """Our own PostgreSQL, opened lazily in each event loop; every connection acts for one tenant at a time."""
 
-    def __init__(self, url: str, role: str | None = None, prepare: Callable[[], object] | None = None) -> None:
+    def __init__(self, url: str, role: str | None = None, prepare: Callable[[], Login | None] | None = None) -> None:
         self._conninfo = _conninfo(url, role)
         self._unprepared = prepare
         self._pools: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, AsyncConnectionPool[Connection]]
@@ -52,13 +53,14 @@ class Database:
         self._paused_until = 0.0
 
     @classmethod
-    async def open(cls, url: str, role: str | None = None, prepare: Callable[[], object] | None = None) -> Self:
+    async def open(cls, url: str, role: str | None = None, prepare: Callable[[], Login | None] | None = None) -> Self:
         """A database whose first connection is made by its first use. Raises ConfigError for a URL that is none.
 
         `prepare` (blocking: the migration) runs once before that, in a thread; if the database is not there, again
-        before the next use, so that a database that comes up late is ready all the same.
-        `role` is taken on by each connection: for a login that owns the tables or is a superuser, which row-level
-        security would not hold for.
+        before the next use, so that a database that comes up late is ready all the same. If it returns a login, that
+        one is used in place of `url` and `role`.
+        `role` is taken on by each connection, for a login that has no rights by itself. It is no border: the statement
+        `reset role` gives back what the login may do.
         """
         return cls(url, role, prepare)
 
@@ -68,11 +70,15 @@ class Database:
             return
         self._refuse_in_pause()
         try:
-            await asyncio.to_thread(self._unprepared)
+            login = await asyncio.to_thread(self._unprepared)
         except StoreUnavailable:
             self._paused_until = time.monotonic() + PAUSE_SEC
             raise
         self._unprepared = None
+        if login is not None:
+            self._conninfo = _conninfo(login.url, login.role)
+            if login.warning:
+                logger.warning("%s", login.warning)
 
     @asynccontextmanager
     async def tenant_transaction(self, tenant_id: str) -> AsyncIterator[Connection]:

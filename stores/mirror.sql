@@ -36,7 +36,8 @@ order by e.id
 -- transaction which the mirror's snapshot did not see has changed: unless it is empty, the choice is not to be trusted.
 -- (A note from before a restore to another server may bear a number that this server has yet to reach; it is not of now.)
 with chosen_keys as materialized (
-    select n.place, n.similarity, k.id, k.plan_id, k.kind, k.masked, k.roles, k.masked_hash = %(masked_hash)s as exact
+    select n.place, n.similarity, k.id, k.plan_id, k.kind, k.masked, k.roles, k.votes,
+        k.masked_hash = %(masked_hash)s as exact
     from unnest(%(key_ids)s::uuid[], %(similarities)s::float8[]) with ordinality as n (id, similarity, place)
     join qkva.plan_cache_keys k on k.tenant_id = %(tenant_id)s and k.id = n.id
 )
@@ -57,7 +58,7 @@ left join qkva.plan_cache_entries e on e.tenant_id = %(tenant_id)s and e.id = ch
 left join lateral (
     select jsonb_agg(
             jsonb_build_object(
-                'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'exact', k.exact,
+                'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'votes', k.votes, 'exact', k.exact,
                 'similarity', case when k.exact then 1 else greatest(-1, least(1, k.similarity)) end
             )
             order by k.place

@@ -30,13 +30,25 @@ class KeyWriter:
         return {"tenant_id": self.tenant_id, "plan_id": self.plan_id, "embedder": self.embedder}
 
     async def add(self, keys: Sequence[NewKey], max_exemplars: int) -> int:
-        """Add what the plan does not have yet, and let go what is too much; returns how many are new and stay."""
-        values = [{**self._values, **values_of_key(key)} for key in keys]
-        async with self.connection.pipeline():
-            cursors = [await self.connection.execute(SQL["add_keys"], each) for each in values]
-        new = {row["id"]: row["kind"] for cursor in cursors for row in await cursor.fetchall() if row["is_new"]}
-        gone = await self._crowd_out(max_exemplars) if "exemplar" in new.values() else []
-        return len(new.keys() - set(gone))
+        """Add what the plan does not have yet, and let go what is too much; returns how many are new and stay.
+
+        In portions, for what is let go is chosen in time that grows with the cube of their number.
+        """
+        new: set[UUID] = set()
+        for start in range(0, len(keys), max_exemplars):
+            added = await self._add_portion(keys[start : start + max_exemplars])
+            gone = await self._crowd_out(max_exemplars) if "exemplar" in added.values() else []
+            new = (new | added.keys()) - set(gone)
+        return len(new)
+
+    async def _add_portion(self, keys: Sequence[NewKey]) -> dict[UUID, str]:
+        """The new ones among them, by id with their kind."""
+        new: dict[UUID, str] = {}
+        for key in keys:
+            values = {**self._values, **values_of_key(key)}
+            rows = await (await self.connection.execute(SQL["add_keys"], values)).fetchall()
+            new |= {row["id"]: row["kind"] for row in rows if row["is_new"]}
+        return new
 
     async def drop_unwritten(self, keys: Sequence[NewKey]) -> None:
         """Where keys come from a file, let go what came from a file before and is not among them."""

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from qkva.contracts.cache import Candidate, LabelCounts, LabelOrigin, LabelVerdict, NewKey
+from qkva.contracts.cache import Candidate, HitCounts, LabelCounts, LabelledScore, LabelOrigin, LabelVerdict, NewKey
 from qkva.contracts.errors import PlanRejected, StoreUnavailable
 from qkva.contracts.plan import PlanStatus, StoredPlan
+from qkva.contracts.source import COLUMNS_LISTED
 from qkva.stores.database import Connection, Database
 from qkva.stores.plan_keys import KeyWriter
 from qkva.stores.plan_rows import (
@@ -25,6 +26,10 @@ MAX_EXEMPLARS = 64
 """Of a plan and embedder; those that say again what another one says make room."""
 MIRROR_BYTES = 256 * 2**20
 """Of keys in memory: room for 240,000 of them with the local embedder, for 40,000 of 1536 columns."""
+
+
+MAX_LABELS = 4_000
+"""That a decision is calibrated with: the newest."""
 
 
 class PostgresPlanStore:
@@ -111,11 +116,18 @@ class PostgresPlanStore:
         values = {"tenant_id": tenant_id, "plan_id": known, "masked_hash": masked_hash(masked)}
         return await self._database.execute(tenant_id, SQL["remove_key"], values) > 0
 
-    async def record_hit(self, tenant_id: str, plan_id: str) -> None:
+    async def record_hit(self, tenant_id: str, plan_id: str, *, judged: bool = False) -> None:
         """Count one use."""
         known = _uuid(plan_id)
         if known is not None:
-            await self._database.execute(tenant_id, SQL["record_hit"], {"tenant_id": tenant_id, "plan_id": known})
+            values = {"tenant_id": tenant_id, "plan_id": known, "judged": judged}
+            await self._database.execute(tenant_id, SQL["record_hit"], values)
+
+    async def hit_counts(self, tenant_id: str, *, source: str) -> HitCounts:
+        """How many hits the source's stored plans have had."""
+        values = {"tenant_id": tenant_id, "source": source}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["hit_counts"], values)
+        return HitCounts.model_validate(row)
 
     async def get_plan(self, tenant_id: str, plan_id: str) -> StoredPlan | None:
         """One plan, retired ones too; an unambiguous prefix of its id is enough."""
@@ -148,6 +160,21 @@ class PostgresPlanStore:
         values = {"tenant_id": tenant_id, "dependency_ids": list(dependency_ids)}
         return await self._database.execute(tenant_id, SQL["invalidate_plans_for_records"], values)
 
+    async def count_stale_plans(self, tenant_id: str, *, source: str, schema_fingerprint: str) -> int:
+        """How many live plans were found for another schema of the source, and say which columns they need."""
+        values = _schema_values(tenant_id, source, schema_fingerprint)
+        rows = await self._database.fetch_all(tenant_id, SQL["count_stale_plans"], values)
+        return int(rows[0]["plans"])
+
+    async def follow_schema(
+        self, tenant_id: str, *, source: str, schema_fingerprint: str, known_ids: Sequence[str]
+    ) -> int:
+        """Let the plans live on whose tables and columns are all among `known_ids`; returns how many were retired."""
+        values = {**_schema_values(tenant_id, source, schema_fingerprint), "known_ids": list(known_ids)}
+        async with self._database.tenant_transaction(tenant_id) as connection:
+            followed = await (await connection.execute(SQL["follow_schema"], values)).fetchall()
+        return sum(row["status"] == PlanStatus.RETIRED for row in followed)
+
     async def add_label(
         self,
         tenant_id: str,
@@ -156,10 +183,12 @@ class PostgresPlanStore:
         masked: str,
         verdict: LabelVerdict,
         similarity: float,
-        score: float,
+        score: float | None,
         source_of_label: LabelOrigin,
         key_masked: str = "",
         embedder: str = "",
+        judge: float | None = None,
+        judged_by: str = "",
     ) -> bool:
         """Keep whether the plan means the masked question, in place of what was kept; False for an unknown plan."""
         known = _uuid(plan_id)
@@ -168,6 +197,7 @@ class PostgresPlanStore:
         values = {
             "tenant_id": tenant_id, "plan_id": known, "masked": masked, "verdict": verdict, "similarity": similarity,
             "score": score, "origin": source_of_label, "key_masked": key_masked, "embedder": embedder,
+            "judge": judge, "judged_by": judged_by,
         }  # fmt: skip
         return await self._database.execute(tenant_id, SQL["add_label"], values) > 0
 
@@ -175,6 +205,21 @@ class PostgresPlanStore:
         """How many labels the tenant's source has."""
         values = {"tenant_id": tenant_id, "source": source}
         return label_counts_from_rows(await self._database.fetch_all(tenant_id, SQL["label_counts"], values))
+
+    async def audit_counts(self, tenant_id: str, *, plan_id: str, key_masked: str | None = None) -> tuple[int, int]:
+        """Audits that found the plan right and wrong, of all its keys or of one."""
+        known = _uuid(plan_id)
+        if known is None:
+            return 0, 0
+        values = {"tenant_id": tenant_id, "plan_id": known, "key_masked": key_masked}
+        (row,) = await self._database.fetch_all(tenant_id, SQL["audit_counts"], values)
+        return row["same"], row["different"]
+
+    async def label_scores(self, tenant_id: str, source: str, embedder: str) -> list[LabelledScore]:
+        """The newest labels of the tenant's source by this embedder, newest first."""
+        values = {"tenant_id": tenant_id, "source": source, "embedder": embedder, "limit": MAX_LABELS}
+        rows = await self._database.fetch_all(tenant_id, SQL["label_scores"], values)
+        return [LabelledScore.model_validate(row) for row in rows]
 
     async def _list(
         self,
@@ -192,6 +237,15 @@ class PostgresPlanStore:
         }  # fmt: skip
         rows = await self._database.fetch_all(tenant_id, SQL["list_plans"], values)
         return [stored_from_row(row) for row in rows]
+
+
+def _schema_values(tenant_id: str, source: str, schema_fingerprint: str) -> dict[str, object]:
+    return {
+        "tenant_id": tenant_id,
+        "source": source,
+        "schema_fingerprint": schema_fingerprint,
+        "columns_listed": COLUMNS_LISTED,
+    }
 
 
 async def _save_entry(connection: Connection, values: dict[str, object], param_names: list[str]) -> UUID:

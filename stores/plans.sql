@@ -52,7 +52,7 @@ join qkva.plan_cache_entries e on e.tenant_id = %(tenant_id)s and e.id = p.plan_
 cross join lateral (
     select jsonb_agg(
         jsonb_build_object(
-            'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'exact', n.exact,
+            'id', k.id, 'kind', k.kind, 'masked', k.masked, 'roles', k.roles, 'votes', k.votes, 'exact', n.exact,
             'similarity', case when n.exact then 1 else greatest(-1, least(1, n.similarity)) end
         )
         order by n.place
@@ -129,7 +129,7 @@ where tenant_id = %(tenant_id)s and id = %(plan_id)s
 for no key update
 
 -- add_keys --
--- Add a key that the plan does not have yet; a file's own word on one that it has counts more.
+-- Add a key that the plan does not have yet, or count that a planner has confirmed it; a file's own word counts more.
 insert into qkva.plan_cache_keys (
     tenant_id, plan_id, source, embedder, kind, masked, masked_hash, roles, embedding, from_file
 )
@@ -140,9 +140,10 @@ where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
     and array(select role from unnest(%(roles)s::text[]) as role where role not like '=%%')
         <@ array(select parameter ->> 'name' from jsonb_array_elements(e.params) as parameter)
 on conflict (tenant_id, plan_id, embedder, kind, masked_hash) do update
-set from_file = true, roles = excluded.roles
-where excluded.from_file
-    and (not plan_cache_keys.from_file or plan_cache_keys.roles is distinct from excluded.roles)
+set from_file = plan_cache_keys.from_file or excluded.from_file,
+    roles = case when excluded.from_file then excluded.roles else plan_cache_keys.roles end,
+    votes = plan_cache_keys.votes + case when excluded.from_file then 0 else 1 end
+where not excluded.from_file or not plan_cache_keys.from_file or plan_cache_keys.roles is distinct from excluded.roles
 returning id, kind, xmax = 0 as is_new  -- a row that the update has met bears this transaction's lock
 
 -- drop_unwritten_keys --
@@ -214,13 +215,31 @@ delete from qkva.plan_cache_changes c
 using outdated o
 where c.tenant_id = %(tenant_id)s and c.source = %(source)s and c.xid = o.xid and c.plan_id = o.plan_id
 
+-- count_stale_plans --
+-- The live plans that were found for another schema and say which columns they need.
+select count(*) as plans
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and source = %(source)s and status <> 'retired'
+    and schema_fingerprint <> %(schema_fingerprint)s and %(columns_listed)s = any(dependency_ids)
+
+-- follow_schema --
+-- Of those, the plans whose tables and columns are all still there live on; the others are retired.
+update qkva.plan_cache_entries
+set schema_fingerprint = %(schema_fingerprint)s,
+    status = case when array(
+        select needed from unnest(dependency_ids) as needed where needed like 'table:%%' or needed like 'column:%%'
+    ) <@ %(known_ids)s::text[] then status else 'retired' end
+where tenant_id = %(tenant_id)s and source = %(source)s and status <> 'retired'
+    and schema_fingerprint <> %(schema_fingerprint)s and %(columns_listed)s = any(dependency_ids)
+returning status
+
 -- record_hit --
 -- Count one use. Losing the last few in a crash is worth less than waiting for the disk on each hit.
 with unhurried as materialized (
     select set_config('synchronous_commit', 'off', true)
 )
 update qkva.plan_cache_entries
-set hits = hits + 1, last_used_at = now()
+set hits = hits + 1, judged_hits = judged_hits + %(judged)s::int, last_used_at = now()
 from unhurried
 where tenant_id = %(tenant_id)s and id = %(plan_id)s
 
@@ -247,16 +266,17 @@ where tenant_id = %(tenant_id)s and status = 'learned' and dependency_ids && %(d
 
 -- add_label --
 -- Keep what was found of a plan and a masked question; the newest finding of the pair counts.
-insert into qkva.plan_cache_labels (
-    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin
+insert into qkva.plan_cache_labels as kept (
+    tenant_id, source, plan_id, embedder, masked, key_masked, similarity, score, verdict, origin, judge, judged_by
 )
 select e.tenant_id, e.source, e.id, %(embedder)s, %(masked)s, %(key_masked)s, %(similarity)s, %(score)s, %(verdict)s,
-    %(origin)s
+    %(origin)s, %(judge)s, %(judged_by)s
 from qkva.plan_cache_entries e
 where e.tenant_id = %(tenant_id)s and e.id = %(plan_id)s
 on conflict (tenant_id, plan_id, origin, embedder, hashtextextended(masked, 0)) do update
 set key_masked = excluded.key_masked, similarity = excluded.similarity, score = excluded.score,
-    verdict = excluded.verdict, created_at = excluded.created_at
+    verdict = excluded.verdict, created_at = excluded.created_at, judge = coalesce(excluded.judge, kept.judge),
+    judged_by = case when excluded.judge is null then kept.judged_by else excluded.judged_by end
 
 -- label_counts --
 -- How many labels a source has, by what showed them and what they say.
@@ -264,3 +284,24 @@ select origin, verdict, count(*) as labels
 from qkva.plan_cache_labels
 where tenant_id = %(tenant_id)s and source = %(source)s and origin in ('miss', 'audit')
 group by origin, verdict
+
+-- label_scores --
+-- The newest labels with what the hit decision and the judge had thought.
+select score, judge, judged_by, verdict = 'same' as same, origin
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and source = %(source)s and embedder = %(embedder)s and score is not null
+order by created_at desc, id
+limit %(limit)s
+
+-- hit_counts --
+-- How often the plans of a source were served, apart by whether it took the judge.
+select coalesce(sum(judged_hits), 0)::bigint as judged, coalesce(sum(hits - judged_hits), 0)::bigint as other
+from qkva.plan_cache_entries
+where tenant_id = %(tenant_id)s and source = %(source)s
+
+-- audit_counts --
+-- How often audits found a plan right and wrong, of all its keys or of one.
+select count(*) filter (where verdict = 'same') as same, count(*) filter (where verdict = 'different') as different
+from qkva.plan_cache_labels
+where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and origin = 'audit'
+    and (%(key_masked)s::text is null or key_masked = %(key_masked)s)

@@ -6,10 +6,12 @@
         gateway.script("answer", lambda request: f"It is {len(request.user)} [1].")
         gateway.fail("503", times=2)                # the next two requests, whatever they are
         gateway.fail("hang", on="PlanForm")         # every plan request
-        ... gateway.url, gateway.requests, gateway.asked("PlanForm") ...
+        gateway.script("yes_no", {"yes": 0.7, "no": 0.2})       # what its first word would be, with log-probabilities
+    ... gateway.url, gateway.requests, gateway.asked("PlanForm") ...
 
 A request's purpose is the name of the JSON schema that it asks for ("RouteForm", "PlanForm", "FillForm",
-"StandaloneForm" …), "answer" for any other chat, "embedding" or "models".
+"StandaloneForm" …), "yes_no" for one that asks for log-probabilities, "answer" for any other chat, "embedding" or
+"models".
 """
 
 import json
@@ -66,6 +68,8 @@ class Gateway:
     error_message: str = "the test wants it so"
     chunk_pause: float = 0.0
     """Seconds between the chunks of a stream."""
+    gives_logprobs: bool = True
+    """False ignores that a request asks for them, as many gateways do."""
     requests: list[Request] = field(default_factory=list)
 
     _rules: list[_Rule] = field(default_factory=list)

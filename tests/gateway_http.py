@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import math
 import threading
 import time
 from dataclasses import dataclass
@@ -12,6 +13,14 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+USAGE = {
+    "prompt_tokens": 100,
+    "completion_tokens": 20,
+    "total_tokens": 120,
+    "prompt_tokens_details": {"cached_tokens": 30},
+}
+"""Of every chat."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Brain(Protocol):
     models: tuple[str, ...]
     error_message: str
     chunk_pause: float
+    gives_logprobs: bool
     closing: threading.Event
 
     def take(self, request: Request) -> str | None: ...
@@ -144,7 +154,9 @@ class Handler(BaseHTTPRequestHandler):
         if content is None:
             self._send_error(400, f"the test scripts no reply for {request.purpose}")
             return
-        reason = "stop"
+        reason, logprobs = "stop", None
+        if request.body.get("logprobs"):
+            content, reason, logprobs = _first_word(content, request.body)
         if fault == "truncated":
             content, reason = content[: len(content) // 2], "length"
         message: dict[str, Any] = {"role": "assistant", "content": content}
@@ -153,15 +165,16 @@ class Handler(BaseHTTPRequestHandler):
         if fault == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I cannot help with that."}
         if request.body.get("stream"):
-            self._stream(message, reason, fault)
+            self._stream(request, message, reason, fault)
         elif fault == "error_chunk":
             self._send_error(500, "the model fell over")
         else:
-            choices = [] if fault == "no_choices" else [{"index": 0, "message": message, "finish_reason": reason}]
-            usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            self._send_json(200, {**_head("chat.completion"), "choices": choices, "usage": usage}, cut=fault == "cut")
+            choice = {"index": 0, "message": message, "finish_reason": reason}
+            choice["logprobs"] = logprobs if self.gateway.gives_logprobs else None
+            choices = [] if fault == "no_choices" else [choice]
+            self._send_json(200, {**_head("chat.completion"), "choices": choices, "usage": USAGE}, cut=fault == "cut")
 
-    def _stream(self, message: dict[str, Any], reason: str, fault: str | None) -> None:
+    def _stream(self, request: Request, message: dict[str, Any], reason: str, fault: str | None) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Transfer-Encoding", "chunked")
@@ -186,6 +199,8 @@ class Handler(BaseHTTPRequestHandler):
             self._chunk('data: {"error": {"message": "the model fell over", "code": 500}}\n\n')
         elif fault != "no_choices":
             self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
+            if (request.body.get("stream_options") or {}).get("include_usage"):
+                self._event({"choices": [], "usage": USAGE})
         self._chunk("data: [DONE]\n\n")
         self.wfile.write(b"0\r\n\r\n")
 
@@ -225,7 +240,8 @@ class Handler(BaseHTTPRequestHandler):
 def purpose_of(path: str, body: dict[str, Any]) -> str:
     """The name of the form, "answer", "embedding", "models", or "" for an unknown path."""
     if path.endswith("/chat/completions"):
-        name: str = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", "answer")
+        other = "yes_no" if body.get("logprobs") else "answer"
+        name: str = ((body.get("response_format") or {}).get("json_schema") or {}).get("name", other)
         return name
     return {"/embeddings": "embedding", "/models": "models"}.get("/" + path.rstrip("/").rpartition("/")[2], "")
 
@@ -251,6 +267,16 @@ def text(message: dict[str, Any]) -> str:
 
 def _head(kind: str) -> dict[str, Any]:
     return {"id": "chatcmpl-test", "object": kind, "created": 0, "model": "test-model"}
+
+
+def _first_word(scripted: str, body: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
+    """A choice of one token with its alternatives, likeliest first, as many as were asked for."""
+    odds = sorted(json.loads(scripted).items(), key=lambda each: -each[1])
+    tokens = [
+        {"token": word, "logprob": math.log(chance), "bytes": list(word.encode())} for word, chance in odds if chance
+    ]
+    first = {**tokens[0], "top_logprobs": tokens[: body.get("top_logprobs", 0)]}
+    return odds[0][0], "length", {"content": [first], "refusal": None}
 
 
 def _packed(vector: NDArray[np.float64]) -> str:

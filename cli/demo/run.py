@@ -10,7 +10,7 @@ from qkva.cli.console import line, note, nothing_else_on_stdout
 from qkva.cli.demo.config import ISSUES, SHOP, demo_settings, is_default_config
 from qkva.cli.demo.script import SCRIPT, Scripted
 from qkva.cli.demo.setup import only_one, set_up_plans, set_up_shop
-from qkva.cli.show import aligned, doors_line, models_called, show_citations, show_query, total_ms
+from qkva.cli.show import aligned, doors_line, models_called, served_in, show_citations, show_query, total_ms
 from qkva.contracts.result import AskResult, Status
 from qkva.settings import Settings, load_settings
 from qkva.stores.embedded import start_embedded
@@ -88,9 +88,9 @@ def show_decision(result: AskResult) -> None:
     """The cache's part, the plan with its parameters, the models' part, the time."""
     outcome = result.cache or str(result.status)
     line(f"{INDENT}{outcome}: {doors_line(result) or 'the plan cache was not asked'}", style="dim")
-    if result.plan:
-        line(f"{INDENT}plan: {result.plan.key_text} ({result.plan.status}, {result.source})", style="dim")
-        show_query(result, indent=INDENT * 2)
+    for served in served_in(result):
+        line(f"{INDENT}plan: {served.plan.key_text} ({served.plan.status}, {served.source})", style="dim")
+        show_query(served, indent=INDENT * 2)
     line(f"{INDENT}{models_called(result)} · {total_ms(result)} ms", style="dim")
 
 

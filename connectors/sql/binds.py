@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from qkva.connectors.sql.catalog import Catalog, find_field, is_user_type, spelled
 from qkva.connectors.sql.columns import tables_by_alias
-from qkva.contracts.errors import PlanRejected
+from qkva.connectors.sql.refusals import template_refusal
 from qkva.contracts.plan import Parameter, ParamType
 from qkva.contracts.source import Field, Table
 
@@ -67,7 +67,7 @@ def bind_placeholders(
     for node in list(tree.find_all(exp.Placeholder)):
         name, side = parts[number_of(node)]
         compared = _compared_column(node, aliases)
-        form = _form(node, name)
+        form = pattern_form(node, name)
         bind = Bind(name=name, part=side, type=_bind_type(node, declared[name], compared), form=form)
         if bind not in binds:
             binds.append(bind)
@@ -83,7 +83,7 @@ def _replace(node: exp.Placeholder, bind: Bind, number: int) -> None:
     parent = node.parent
     if isinstance(parent, exp.In) and bind.type.endswith("[]"):
         if len(parent.expressions) > 1:
-            raise PlanRejected(f'The list "{bind.name}" must be alone in its IN (…).')
+            raise template_refusal(f'The list "{bind.name}" must be alone in its IN (…).')
         parent.replace(exp.EQ(this=parent.this.copy(), expression=exp.Any(this=exp.Paren(this=typed))))
     elif isinstance(parent, exp.Fetch):
         node.replace(exp.Paren(this=typed))
@@ -112,16 +112,16 @@ def _outer(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _form(node: exp.Placeholder, name: str) -> Form:
+def pattern_form(node: exp.Placeholder, name: str) -> Form:
     """How its value is escaped: as part of a LIKE or regular expression pattern, or not at all."""
     inside: exp.Expr = node
     while (parent := inside.parent) is not None and not isinstance(parent, (exp.Query, exp.Where)):
         if isinstance(parent, exp.SimilarTo) and inside.arg_key == "expression":
-            raise PlanRejected(f'The parameter "{name}" may not be part of a SIMILAR TO pattern: use LIKE.')
+            raise template_refusal(f'The parameter "{name}" may not be part of a SIMILAR TO pattern: use LIKE.')
         form = _PATTERNS.get(type(parent))
         if form is not None and inside.arg_key == "expression":
-            if isinstance(parent.parent, exp.Escape):
-                raise PlanRejected(f'The parameter "{name}" may not be part of a pattern with its own ESCAPE.')
+            if isinstance(parent.parent, exp.Escape) and parent.parent.expression.name != "\\":
+                raise template_refusal(f'The parameter "{name}" may not be part of a pattern with its own ESCAPE.')
             return form
         inside = parent
     return "plain"

@@ -38,7 +38,7 @@ class _Draft:
     about: list[str] = field(default_factory=list)
 
 
-def broad_query(question: MaskedQuestion, tables: Sequence[Table]) -> BroadQuery | None:
+def broad_query(question: MaskedQuestion, tables: Sequence[Table], dialect: str = "postgres") -> BroadQuery | None:
     """The newest rows of the table that the question is about, or None if it is about none of them."""
     table = _choose_table(question, tables)
     if table is None:
@@ -56,7 +56,7 @@ def broad_query(question: MaskedQuestion, tables: Sequence[Table]) -> BroadQuery
         query = query.order_by(exp.Ordered(this=_column(newest), desc=True, nulls_first=False))
     which = f" for {', '.join(draft.about)}" if draft.about else ""
     return BroadQuery(
-        query=query.sql("postgres"),
+        query=query.sql(dialect),
         params=tuple(draft.params),
         values=draft.values,
         about=f"the newest rows of {table.name}{which}",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sqlglot import exp
 
+from qkva.connectors.sql.dialects import POSTGRES, Rules
 from qkva.contracts.source import Field, Table
 
 _PLAIN_TEXT = ("text", "character varying", "character", "name", '"char"')
@@ -17,16 +18,35 @@ def spelled(identifier: exp.Expr | str | None) -> str:
 
 
 class Catalog:
-    """The tables of one description."""
+    """The tables of one description, and what else a query may and may not name."""
 
-    def __init__(self, tables: Sequence[Table], *, schemas: Sequence[str], denied: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        *,
+        schemas: Sequence[str],
+        denied: Iterable[str] = (),
+        own_functions: Iterable[str] = (),
+        allowed_functions: Iterable[str] = (),
+        rules: Rules = POSTGRES,
+    ) -> None:
         self.tables = tables
+        self.rules = rules
+        self.dialect = rules.name
+        self.allowed_functions = frozenset(name.lower() for name in allowed_functions)
+        """Of the database's own, those that its options allow."""
+        self.own_functions = frozenset(own_functions) - self.allowed_functions
+        """Functions that somebody has made within reach: whatever they do, a query does not call them."""
         self._schemas = schemas
+        self._stored_names = {table.name.lower(): table.name for table in tables}
+        if rules.folds_quoted:
+            self.tables = tables = [_folded(table) for table in tables]
+            denied = [column.lower() for column in denied]
         self._by_name = {table.name: table for table in tables}
-        self._denied: dict[str, set[str]] = {}
+        self._denied: dict[str, frozenset[str]] = {}
         for column in denied:
             table, _, name = column.rpartition(".")
-            self._denied.setdefault(table, set()).add(name)
+            self._denied[table] = self._denied.get(table, frozenset()) | {name}
         self.user_types = {field.type for table in tables for field in table.fields if is_user_type(field)}
 
     def find(self, node: exp.Table) -> Table | None:
@@ -37,15 +57,25 @@ class Catalog:
         candidates = [name, *(f"{other}.{name}" for other in self._schemas[1:])]
         return next((self._by_name[known] for known in candidates if known in self._by_name), None)
 
-    def denied_columns(self, table: Table) -> set[str]:
+    def stored_name(self, name: str) -> str:
+        """How the database spells the table that is described as `name`."""
+        return self._stored_names.get(name.lower(), name)
+
+    def denied_columns(self, table: Table) -> frozenset[str]:
         """The columns of it that may not be read."""
-        return self._denied.get(table.name, set())
+        return self._denied.get(table.name, frozenset())
 
     def field(self, column: str) -> Field | None:
         """The field of "table.column", or None."""
         name, _, field_name = column.rpartition(".")
         table = self._by_name.get(name)
         return find_field(table, field_name) if table else None
+
+
+def _folded(table: Table) -> Table:
+    """The table with its names in lower case, as the queries of a database that folds them are read."""
+    fields = tuple(field.model_copy(update={"name": field.name.lower()}) for field in table.fields)
+    return table.model_copy(update={"name": table.name.lower(), "fields": fields})
 
 
 def find_field(table: Table, name: str) -> Field | None:

@@ -11,18 +11,19 @@ from qkva.connectors.sql.broaden import broad_query
 from qkva.connectors.sql.catalog import Catalog
 from qkva.connectors.sql.columns import suggest_column
 from qkva.connectors.sql.database import Database
-from qkva.connectors.sql.executor import estimate_cost, fetch_rows
-from qkva.connectors.sql.guard import did_you_mean, refusal
+from qkva.connectors.sql.executor import Estimate, estimate, fetch_rows
 from qkva.connectors.sql.introspect import Structure, fingerprint, read_structure, read_tables
+from qkva.connectors.sql.login import grant_statements, read_rights
 from qkva.connectors.sql.options import SqlOptions
 from qkva.connectors.sql.records import OutputColumn, make_records
+from qkva.connectors.sql.refusals import did_you_mean, refusal, template_refusal
 from qkva.connectors.sql.samples import sample_values
 from qkva.connectors.sql.template import Compiled, check_parameters, compile_template
 from qkva.connectors.sql.values import bind_values, missing_names
-from qkva.contracts.errors import PlanRejected, QueryFailed
+from qkva.contracts.errors import PlanRejected, QueryFailed, TooCostly
 from qkva.contracts.plan import Parameter, Plan
 from qkva.contracts.question import MaskedQuestion
-from qkva.contracts.source import BroadQuery, ChangePage, Limits, QueryResult, SourceDescription, Table
+from qkva.contracts.source import BroadQuery, ChangePage, Limits, LoginRights, QueryResult, SourceDescription, Table
 
 CHECK_SECONDS = 5.0
 COMPILED_PLANS = 512
@@ -97,14 +98,41 @@ class SqlConnector:
         compiled = known.compile(query, _frozen(params), missing)
         bound = bind_values(compiled.binds, params, values)
         async with self._database.transaction(seconds=limits.seconds, timezone=limits.timezone) as connection:
-            output, rows = await fetch_rows(connection, compiled.sql, bound, limits.rows + 1)
-        columns = [OutputColumn(name=name, origin=known.origins.get(place)) for place, name in output]
+            self._check_cost(await estimate(connection, compiled.sql, bound), limits)
+            fetched = await fetch_rows(
+                connection, compiled.sql, bound, max_rows=limits.rows, max_bytes=self._options.max_result_bytes
+            )
+        columns = [
+            OutputColumn(name=column.name, origin=known.origins.get(column.origin)) for column in fetched.columns
+        ]
         read = [table for name in compiled.tables for table in known.tables if table.name == name]
         return QueryResult(
-            records=tuple(make_records(columns, rows[: limits.rows], read)),
-            truncated=len(rows) > limits.rows,
-            dependency_ids=tuple(f"table:{name}" for name in compiled.tables),
+            records=tuple(make_records(columns, fetched.rows, read)),
+            truncated=fetched.truncated,
+            dependency_ids=compiled.dependencies,
+            left_out=compiled.left_out,
         )
+
+    async def dependencies(self, plan: Plan) -> tuple[str, ...]:
+        """The ids of the tables and columns that the plan reads. Raises PlanRejected or SourceUnavailable."""
+        known = await self._structure()
+        return known.compile(plan.query, _frozen(plan.params), frozenset()).dependencies
+
+    async def login_rights(self) -> LoginRights:
+        """What the login may do besides reading. Raises SourceUnavailable or AuthError."""
+        return await read_rights(self._database)
+
+    async def grant_statements(self, role: str | None = None) -> str:
+        """SQL that makes a login which may only read what the options show, for the database's administrator.
+
+        Without `role` it is the login of the url, or a new one if that may do more. Raises SourceUnavailable or
+        AuthError.
+        """
+        if role is None:
+            rights = await self.login_rights()
+            role = rights.login if not rights.excess else f"qkva_{self.name}"
+        structure = await read_structure(self._database, self._options)
+        return grant_statements(self.name, role, self._options, structure)
 
     async def broaden(self, question: MaskedQuestion) -> BroadQuery | None:
         """The newest rows of the table that the question is about, or None if it is about none."""
@@ -133,7 +161,13 @@ class SqlConnector:
         return None if fingerprint(tables) == old.fingerprint else self._learn(structure, tables)
 
     def _learn(self, structure: Structure, tables: Sequence[Table]) -> _Known:
-        catalog = Catalog(tables, schemas=self._options.schemas, denied=self._options.deny_columns)
+        catalog = Catalog(
+            tables,
+            schemas=self._options.schemas,
+            denied=structure.denied,
+            own_functions=structure.own_functions,
+            allowed_functions=self._options.allow.functions,
+        )
 
         @lru_cache(COMPILED_PLANS)
         def compile_cached(query: str, params: tuple[str, ...], missing: frozenset[str]) -> Compiled:
@@ -154,23 +188,32 @@ class SqlConnector:
         for param in plan.params:
             if param.column is not None and param.column not in columns:
                 near = did_you_mean(param.column, columns) or "."
-                raise PlanRejected(f'The parameter "{param.name}" names the unknown column "{param.column}"{near}')
+                raise template_refusal(f'The parameter "{param.name}" names the unknown column "{param.column}"{near}')
         return compiled
 
     async def _plan_query(self, plan: Plan, compiled: Compiled, values: Sequence[Any]) -> None:
         """Let the database plan it, without running it."""
         try:
             async with self._database.transaction(seconds=CHECK_SECONDS, timezone="UTC") as connection:
-                cost = await estimate_cost(connection, compiled.sql, values)
+                expected = await estimate(connection, compiled.sql, values)
         except QueryFailed as error:
             known = await self._structure()
             unknown = isinstance(error.__cause__, errors.UndefinedColumn)
             meant = suggest_column(compiled.tree, known.catalog) if unknown else None
-            rejected = refusal("column", meant) if meant else PlanRejected(error.message)
+            rejected = refusal("column", meant) if meant else PlanRejected(error.message, layer=error.layer)
             raise rejected from error
-        if cost > self._options.max_plan_cost:
-            allowed = f"{self._options.max_plan_cost:,.0f}"
-            raise refusal("cost", f"the database expects {cost:,.0f} units of work, {allowed} are allowed")
+        self._check_cost(expected, Limits())
+
+    def _check_cost(self, expected: Estimate, limits: Limits) -> None:
+        """Refuse what the database expects to be too much work. Raises TooCostly."""
+        for what, found, allowed in (
+            ("units of work", expected.cost, self._options.max_plan_cost),
+            ("rows in one step", expected.rows, self._options.max_plan_rows),
+        ):
+            if found > allowed and not limits.any_cost:
+                sentence = f"the database expects {found:,.0f} {what}, {allowed:,.0f} are allowed; ask for less"
+                refused = refusal("cost", sentence)
+                raise TooCostly(refused.message, cost=expected.cost, rows=expected.rows)
 
 
 def _frozen(params: Sequence[Parameter]) -> tuple[str, ...]:

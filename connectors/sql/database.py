@@ -34,7 +34,7 @@ class Database:
     """Lends connections, each inside a read-only transaction."""
 
     def __init__(self, source: str, url: str, *, schemas: Sequence[str], max_connections: int) -> None:
-        self._source = source
+        self.source = source
         self._url = url
         self._schemas = schemas
         self._max_connections = max_connections
@@ -47,7 +47,7 @@ class Database:
         Raises SourceUnavailable, AuthError or, for a wrong query, QueryFailed.
         """
         pool = self._pool()
-        with mapped_errors(self._source, seconds):
+        with mapped_errors(self.source, seconds):
             async with asyncio.timeout(seconds + CONNECT_SECONDS + GRACE_SECONDS), pool.slots:
                 connection = await self._begin(pool, self._opening(seconds, timezone))
                 try:
@@ -83,7 +83,7 @@ class Database:
             try:
                 await connection.execute(opening)
             except psycopg.OperationalError:
-                log.info("source %s: pooled connection was broken, opening a new one", self._source)
+                log.info("source %s: pooled connection was broken, opening a new one", self.source)
                 for broken in [connection, *pool.idle]:
                     await broken.close()
                 pool.idle.clear()
@@ -104,7 +104,7 @@ class Database:
                 application_name="qkva",
             )
         except psycopg.OperationalError as error:
-            raise map_connect_error(error, self._source) from error
+            raise map_connect_error(error, self.source) from error
         register_loaders(connection.adapters)
         try:
             await connection.execute(opening)
@@ -118,10 +118,12 @@ class Database:
         milliseconds = max(1, round(seconds * 1000))
         return sql.SQL(
             "begin transaction read only; set local statement_timeout = {time}; set local lock_timeout = {time}; "
+            "set local idle_in_transaction_session_timeout = {idle}; "
             "set local timezone = {zone}; set local search_path = {path}, pg_temp; "
             "set local standard_conforming_strings = on"
         ).format(
             time=sql.Literal(milliseconds),
+            idle=sql.Literal(milliseconds + round((CONNECT_SECONDS + GRACE_SECONDS) * 1000)),
             zone=sql.Literal(timezone),
             path=sql.SQL(", ").join(map(sql.Identifier, self._schemas)),
         )

@@ -29,11 +29,17 @@ def map_error(error: psycopg.Error, source: str, seconds: float) -> SourceError:
     state = error.sqlstate or ""
     message = (error.diag.message_primary or str(error).partition("\n")[0]).strip().rstrip(".")
     if isinstance(error, errors.QueryCanceled):
-        return QueryFailed(f'The query took longer than {seconds:g} s on "{source}" and was stopped: ask for less.')
+        return QueryFailed(
+            f'The query took longer than {seconds:g} s on "{source}" and was stopped: ask for less.',
+            layer="transaction",
+        )
     if isinstance(error, errors.LockNotAvailable):
-        return QueryFailed(f'The tables of "{source}" are locked by someone else: ask again in a moment.')
+        sentence = f'The tables of "{source}" are locked by someone else: ask again in a moment.'
+        return QueryFailed(sentence, layer="transaction")
     if isinstance(error, errors.InsufficientPrivilege):
-        return QueryFailed(f'The login of "{source}" may not read this: {message}.')
+        return QueryFailed(f'The login of "{source}" may not read this: {message}.', layer="login")
+    if isinstance(error, errors.ReadOnlySqlTransaction):
+        return QueryFailed(f'Queries of "{source}" only read: {message}.', layer="transaction")
     if state.startswith("28"):
         return AuthError(f'The data source "{source}" refused the login: check its url.')
     if state.startswith(_TRANSIENT_CLASSES) or (not state and isinstance(error, _CONNECTION_ERRORS)):

@@ -5,19 +5,20 @@ text regenerated from the tree that was checked here, never the text that came i
 """
 
 import re
-from collections.abc import Iterator
-from functools import cache
-from importlib import resources
 from typing import cast
 
 import sqlglot
-from rapidfuzz import fuzz, process
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from qkva.connectors.sql.catalog import Catalog, real_tables, spelled
-from qkva.contracts.errors import PlanRejected
+from qkva.connectors.sql.columns import check_columns
+from qkva.connectors.sql.denied import check_denied
+from qkva.connectors.sql.dialects import POSTGRES, Rules
+from qkva.connectors.sql.functions import check_function
+from qkva.connectors.sql.refusals import did_you_mean, refusal
+from qkva.connectors.sql.scopes import Scopes
 
 MAX_QUERY_CHARS = 20_000
 MAX_NODES = 5_000
@@ -27,14 +28,16 @@ _FORBIDDEN: tuple[type[exp.Expr], ...] = (
     exp.DML, exp.DDL, exp.Drop, exp.Alter, exp.Command, exp.Set, exp.SetItem, exp.Into, exp.Lock, exp.Transaction,
     exp.Commit, exp.Rollback, exp.Use, exp.Kill, exp.Pragma, exp.Describe, exp.Show, exp.TruncateTable, exp.Analyze,
     exp.Execute, exp.Declare, exp.Grant, exp.Revoke, exp.Comment, exp.LoadData, exp.Attach, exp.Detach,
-    exp.Operator, exp.UnicodeString, exp.HexString, exp.SessionParameter,
+    exp.Operator, exp.UnicodeString, exp.HexString, exp.SessionParameter, exp.Pivot,
 )  # fmt: skip
 _READS = (exp.Select, exp.SetOperation, exp.Subquery)
 _TYPES = frozenset(
     getattr(exp.DType, name)
     for name in (
-        "TEXT VARCHAR CHAR BPCHAR NAME INT SMALLINT BIGINT DECIMAL FLOAT DOUBLE BOOLEAN DATE TIME TIMETZ TIMESTAMP "
-        "TIMESTAMPTZ INTERVAL UUID JSON JSONB ARRAY MONEY INET INT4RANGE INT8RANGE NUMRANGE DATERANGE TSRANGE TSTZRANGE"
+        "TEXT VARCHAR CHAR BPCHAR NAME VARBINARY INT SMALLINT BIGINT DECIMAL FLOAT DOUBLE BOOLEAN DATE TIME TIMETZ "
+        "TIMESTAMP TIMESTAMPTZ INTERVAL UUID JSON JSONB ARRAY MONEY INET INT4RANGE INT8RANGE NUMRANGE DATERANGE "
+        "TSRANGE TSTZRANGE TINYINT MEDIUMINT UTINYINT USMALLINT UINT UBIGINT INT128 UINT128 DATETIME TIMESTAMPNTZ YEAR "
+        "STRUCT MAP"
     ).split()
 )
 _NAMED_TYPES = frozenset({"citext", "tsvector", "tsquery", "cidr"})
@@ -42,26 +45,29 @@ _SESSION_WORDS = frozenset({"user", "current_role", "session_user", "current_use
 _ESCAPES = re.compile(r"(?:[^\\']|\\[nrtbf\\])*")
 
 
-@cache
-def allowed_functions() -> frozenset[str]:
-    """The names of functions.txt."""
-    text = resources.files(__package__).joinpath("functions.txt").read_text(encoding="utf-8")
-    return frozenset(word for line in text.splitlines() if not line.startswith("#") for word in line.split())
-
-
-def parse_query(text: str) -> exp.Query:
-    """The one statement of `text`. Raises PlanRejected if it is none, several, or not PostgreSQL."""
+def parse_query(text: str, rules: Rules = POSTGRES) -> exp.Query:
+    """The one statement of `text`. Raises PlanRejected if it is none, several, or not of the database's language."""
     if len(text) > MAX_QUERY_CHARS:
         raise refusal("statement", f"it has more than {MAX_QUERY_CHARS} characters")
     try:
-        tokens = sqlglot.tokenize(text, read="postgres")
+        tokens = sqlglot.tokenize(text, read=rules.name)
         _check_tokens(tokens)
-        tree = sqlglot.parse_one(text, read="postgres")
+        tree = sqlglot.parse_one(text, read=rules.parser)
     except (SqlglotError, RecursionError) as error:
-        raise refusal("statement", "it cannot be read as one PostgreSQL SELECT") from error
+        raise refusal("statement", f"it cannot be read as one {rules.title} SELECT") from error
     if not isinstance(tree, _READS):
-        raise refusal("statement", "only SELECT is allowed")
+        raise refusal("statement", "only SELECT is allowed", layer="allow-list")
+    if rules.folds_quoted:
+        for name in tree.find_all(exp.Identifier):
+            name.meta["written"] = str(name.this)
+            name.set("this", str(name.this).lower())
     return cast(exp.Query, tree)
+
+
+def unfold(tree: exp.Expr) -> None:
+    """Write each name as it was, for a database to which that is the same."""
+    for name in tree.find_all(exp.Identifier):
+        name.set("this", name.meta.get("written", name.this))
 
 
 def check_query(tree: exp.Query, catalog: Catalog) -> None:
@@ -70,50 +76,43 @@ def check_query(tree: exp.Query, catalog: Catalog) -> None:
         if number > MAX_NODES:
             raise refusal("statement", "it is too long")
         _check_node(node)
-        _check_function(node)
+        check_function(node, catalog)
         _check_type(node, catalog)
+    for table in tree.find_all(exp.Table):
+        if not isinstance(table.this, (exp.Identifier, exp.Func, type(None))):
+            raise refusal("table", f"{table.sql(catalog.dialect)} is no name of a table")
     for table in real_tables(tree):
         _check_table(table, catalog)
-    _check_denied(tree, catalog)
-
-
-def refusal(rule: str, what: str) -> PlanRejected:
-    """The error of one rule."""
-    return PlanRejected(f"The query was refused by the {rule} rule: {what}{'' if what.endswith('?') else '.'}")
+    scopes = Scopes(catalog)
+    check_denied(tree, catalog, scopes)
+    check_columns(tree, catalog, scopes)
 
 
 def _check_tokens(tokens: list[Token]) -> None:
     """One statement that starts like a SELECT; checked before parsing, which would log what it does not know."""
     if not tokens or tokens[0].token_type not in _STARTS:
-        raise refusal("statement", "only SELECT is allowed")
+        raise refusal("statement", "only SELECT is allowed", layer="allow-list")
     for token, following in zip(tokens, tokens[1:], strict=False):
         if token.token_type == TokenType.SEMICOLON:
             raise refusal("statement", "only one statement is allowed")
-        if token.text.upper() == "U" and following.token_type == TokenType.AMP and following.start == token.end + 1:
+        adjacent = following.start == token.end + 1
+        if token.token_type == TokenType.NUMBER and following.token_type == TokenType.VAR and adjacent:
+            raise refusal("statement", f'"{token.text}{following.text}" is no number; write its digits only')
+        if token.text.upper() == "U" and following.token_type == TokenType.AMP and adjacent:
             raise refusal("name", "names and texts spelled with U& are not allowed")
 
 
 def _check_node(node: exp.Expr) -> None:
     if isinstance(node, _FORBIDDEN):
-        raise refusal("statement", f"{_word(node)} is not allowed, only reading is")
+        raise refusal("statement", f"{_word(node)} is not allowed, only reading is", layer="allow-list")
     if isinstance(node, exp.CTE) and not isinstance(node.this, _READS + (exp.Values,)):
-        raise refusal("statement", "a WITH part may only SELECT")
+        raise refusal("statement", "a WITH part may only SELECT", layer="allow-list")
     if isinstance(node, exp.ByteString) and not _ESCAPES.fullmatch(node.this):
         raise refusal("name", "escapes other than \\n, \\t and the like are not allowed in E'' texts")
     if isinstance(node, exp.Column) and not node.table:
         name = node.this
         if isinstance(name, exp.Identifier) and not name.quoted and spelled(name) in _SESSION_WORDS:
             raise refusal("function", f"{spelled(name)} is not among the allowed functions")
-
-
-def _check_function(node: exp.Expr) -> None:
-    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
-        raise refusal("function", f"{node.sql('postgres')} names a schema; call functions without one")
-    if not isinstance(node, exp.Func):
-        return
-    name = node.name if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)) else node.sql_name()
-    if name.lower() not in allowed_functions():
-        raise refusal("function", f"{name.lower()} is not among the allowed functions")
 
 
 def _check_type(node: exp.Expr, catalog: Catalog) -> None:
@@ -135,38 +134,6 @@ def _check_table(table: exp.Table, catalog: Catalog) -> None:
         raise refusal("table", f'"{name}" is not among the readable tables{did_you_mean(name, _names(catalog))}')
 
 
-def _check_denied(tree: exp.Query, catalog: Catalog) -> None:
-    """A table with denied columns is read column by column: no star, no whole row, no renaming, no denied name."""
-    for reference in real_tables(tree):
-        table = catalog.find(reference)
-        denied = catalog.denied_columns(table) if table is not None else set()
-        if not denied:
-            continue
-        alias = reference.args.get("alias")
-        if (alias is not None and alias.columns) or next(tree.find_all(exp.Dot), None):
-            raise refusal("column", f'"{spelled(reference.this)}" has columns that may not be read; do not rename them')
-        own_name = spelled(reference.this)
-        whole = {own_name, spelled(alias.this) if alias is not None else ""}
-        for name in _mentioned(tree, whole):
-            if name in denied:
-                raise refusal("column", f'"{name}" may not be read')
-            if name == "*" or name in whole:
-                raise refusal("column", f'"{own_name}" has columns that may not be read; name the others')
-
-
-def _mentioned(tree: exp.Query, whole: set[str]) -> Iterator[str]:
-    """Every column name, and "*" for a star that takes in one of the tables called `whole`."""
-    for star in tree.find_all(exp.Star):
-        owner = spelled(star.parent.args.get("table")) if isinstance(star.parent, exp.Column) else ""
-        if not isinstance(star.parent, exp.Count) and (not owner or owner in whole):
-            yield "*"
-    for column in tree.find_all(exp.Column):
-        if not isinstance(column.this, exp.Star):
-            yield spelled(column.this)
-    for join in tree.find_all(exp.Join):
-        yield from (spelled(name) for name in join.args.get("using") or ())
-
-
 def _names(catalog: Catalog) -> list[str]:
     return [table.name for table in catalog.tables]
 
@@ -175,15 +142,3 @@ def _word(node: exp.Expr) -> str:
     words = {"Into": "SELECT INTO", "Lock": "FOR UPDATE", "Operator": "OPERATOR()"}
     name = type(node).__name__
     return words.get(name, name.upper())
-
-
-def did_you_mean(name: str, known: list[str]) -> str:
-    """`; did you mean "…"?`, which ends the sentence, or nothing if none is near."""
-    near = nearest(name, known)
-    return f'; did you mean "{near}"?' if near else ""
-
-
-def nearest(name: str, known: list[str]) -> str | None:
-    """The known name most like `name`, if it is like enough to be what was meant."""
-    found = process.extractOne(name, known, scorer=fuzz.ratio, score_cutoff=60)
-    return found[0] if found else None

@@ -6,6 +6,7 @@ five tables.
 
 import hashlib
 import json
+import logging
 import re
 import time
 from collections.abc import Sequence
@@ -17,8 +18,9 @@ from typing import Any, LiteralString, cast
 from psycopg import AsyncConnection, AsyncRawCursor, sql
 from psycopg.rows import dict_row
 
+from qkva.connectors.sql.access import Access, Name, ViewRead
 from qkva.connectors.sql.database import Database
-from qkva.connectors.sql.options import SqlOptions
+from qkva.connectors.sql.options import Deny, SqlOptions
 from qkva.contracts.errors import QueryFailed
 from qkva.contracts.source import ColumnValues, Field, Table
 
@@ -43,6 +45,8 @@ _KINDS = {
     "date": "date",
 }
 
+log = logging.getLogger(__name__)
+
 Row = dict[str, Any]
 
 
@@ -51,6 +55,10 @@ class Structure:
     """The readable tables by their described names, each with its column rows; no data."""
 
     tables: tuple[tuple[str, list[Row]], ...]
+    denied: tuple[str, ...] = ()
+    """"table.column" of the columns that the options hide of these tables."""
+    own_functions: tuple[str, ...] = ()
+    """Names of functions that somebody has made in the schemas that are read."""
 
     def origins(self) -> dict[tuple[int, int], tuple[str, str]]:
         """The described (table, column) by (table oid, attribute number), as results name where a column comes from."""
@@ -65,25 +73,59 @@ class Structure:
         return [_table(name, columns, None) for name, columns in self.tables]
 
 
-def _blocks() -> dict[str, LiteralString]:
-    text = resources.files(__package__).joinpath("introspect.sql").read_text(encoding="utf-8")
-    parts = re.split(r"^-- (\w+) --\n(?:--.*\n)*", text, flags=re.MULTILINE)[1:]
+def load_blocks(file: str, *, keep_comments: bool = False) -> dict[str, LiteralString]:
+    """The statements of an .sql file beside this one, by the name in `-- name --` above each."""
+    text = resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
+    comments = "" if keep_comments else r"(?:--.*\n)*"
+    parts = re.split(rf"^-- (\w+) --\n{comments}", text, flags=re.MULTILINE)[1:]
     return {name: cast(LiteralString, block.strip()) for name, block in zip(parts[::2], parts[1::2], strict=True)}
 
 
-SQL = _blocks()
+SQL = load_blocks("introspect.sql")
 
 
 async def read_structure(database: Database, options: SqlOptions) -> Structure:
-    """One round trip for all tables. Raises SourceUnavailable or AuthError."""
+    """All tables that may be read, in a few round trips. Raises SourceUnavailable or AuthError."""
     schemas = list(options.schemas)
     async with database.transaction(seconds=STRUCTURE_SECONDS, timezone="UTC") as connection:
-        cursor = AsyncRawCursor(connection, row_factory=dict_row)
-        await cursor.execute(SQL["read_columns"], [schemas, schemas[0]])
-        rows = await cursor.fetchall()
-    described = [(name, list(group)) for name, group in groupby(rows, key=lambda row: _described_name(row, schemas[0]))]
-    allowed = ((name, _allowed_columns(name, columns, options)) for name, columns in described)
-    return Structure(tuple((name, columns) for name, columns in allowed if columns))
+        rows = await _fetch(connection, "read_columns", [schemas, schemas[0]])
+        functions = await _fetch(connection, "read_functions", [schemas])
+        access = await _read_access(connection, options)
+    columns = [(Name(row["table_schema"], row["table_name"]), row) for row in rows]
+    for pattern in access.unknown_denials((name, row["name"]) for name, row in columns):
+        log.warning("Source %s denies %r, which it does not have.", database.source, pattern)
+    tables: list[tuple[str, list[Row]]] = []
+    denied: list[str] = []
+    for name, group in groupby(columns, key=lambda column: column[0]):
+        if access.may_read(name):
+            described, table = access.described(name), [row for _, row in group]
+            readable = [row for row in table if access.may_read_column(name, row["name"])]
+            denied += [f"{described}.{row['name']}" for row in table if row not in readable]
+            tables += [(described, readable)] if readable else []
+    return Structure(tuple(tables), tuple(denied), tuple(row["name"] for row in functions))
+
+
+async def _read_access(connection: AsyncConnection, options: SqlOptions) -> Access:
+    """The lists of the options, with what has to be known of views and heirs where something is denied."""
+    if not (options.allow.columns or options.deny != Deny()):
+        return Access(options.allow, options.deny, options.schemas[0])
+    views = [
+        ViewRead(
+            Name(row["view_schema"], row["view_name"]), Name(row["read_schema"], row["read_table"]), row["read_column"]
+        )
+        for row in await _fetch(connection, "read_views", [])
+    ]
+    heirs = [
+        (Name(row["parent_schema"], row["parent_name"]), Name(row["child_schema"], row["child_name"]))
+        for row in await _fetch(connection, "read_heirs", [])
+    ]
+    return Access(options.allow, options.deny, options.schemas[0], views, heirs)
+
+
+async def _fetch(connection: AsyncConnection, block: str, values: list[Any]) -> list[Row]:
+    cursor = AsyncRawCursor(connection, row_factory=dict_row)
+    await cursor.execute(SQL[block], values)
+    return await cursor.fetchall()
 
 
 async def read_tables(
@@ -114,18 +156,6 @@ def fingerprint(tables: Sequence[Table]) -> str:
 def kind_of(base_type: str, category: str) -> str:
     """What a parameter on a column of this type would be."""
     return _KINDS.get(base_type, "text" if category == "E" else "other")
-
-
-def _described_name(row: Row, default_schema: str) -> str:
-    if row["table_schema"] == default_schema:
-        return str(row["table_name"])
-    return f"{row['table_schema']}.{row['table_name']}"
-
-
-def _allowed_columns(table: str, columns: list[Row], options: SqlOptions) -> list[Row]:
-    if table in options.deny_tables or (options.allow_tables and table not in options.allow_tables):
-        return []
-    return [column for column in columns if f"{table}.{column['name']}" not in options.deny_columns]
 
 
 async def _read_values(database: Database, columns: list[Row], value_cap: int) -> tuple[Any, ...] | None:

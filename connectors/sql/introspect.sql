@@ -42,6 +42,42 @@ where n.nspname = any($1::text[])
     and has_column_privilege(c.oid, a.attnum, 'select')
 order by array_position($1::text[], n.nspname::text), c.relname, a.attnum
 
+-- read_views --
+-- What each view reads, a row per column, and one without a column per table; of a whole row, every column.
+select distinct
+    vn.nspname as view_schema, v.relname as view_name, tn.nspname as read_schema, t.relname as read_table,
+    a.attname as read_column
+from pg_class v
+join pg_namespace vn on vn.oid = v.relnamespace and vn.nspname not in ('pg_catalog', 'information_schema')
+join pg_rewrite r on r.ev_class = v.oid
+join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    and d.refclassid = 'pg_class'::regclass and d.refobjid <> v.oid
+join pg_class t on t.oid = d.refobjid
+join pg_namespace tn on tn.oid = t.relnamespace
+left join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+    and (a.attnum = d.refobjsubid or (d.refobjsubid = 0 and pg_get_viewdef(v.oid) like '%.*%'))
+where v.relkind in ('v', 'm')
+
+-- read_heirs --
+-- Tables that inherit from others and are read by their own names; a partition is not.
+select pn.nspname as parent_schema, p.relname as parent_name, cn.nspname as child_schema, c.relname as child_name
+from pg_inherits i
+join pg_class p on p.oid = i.inhparent
+join pg_namespace pn on pn.oid = p.relnamespace
+join pg_class c on c.oid = i.inhrelid and not c.relispartition
+join pg_namespace cn on cn.oid = c.relnamespace
+where c.relkind in ('r', 'f')
+
+-- read_functions --
+-- Functions that somebody has made where a query would find them, other than an extension's.
+select distinct p.proname as name
+from pg_proc p
+join pg_namespace n on n.oid = p.pronamespace
+where n.nspname = any($1::text[])
+    and not exists (
+        select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e'
+    )
+
 -- read_values --
 -- What a table's columns hold, as one row of arrays; {columns} is built per column from the blocks below.
 select (select count(*) from (select 1 from {table} limit {count_cap}) counted) as rows, {columns}

@@ -13,11 +13,14 @@ from sqlglot import exp
 
 from qkva.connectors.sql.binds import MARK, Bind, bind_placeholders, number_of
 from qkva.connectors.sql.catalog import Catalog, described_tables
-from qkva.connectors.sql.columns import check_columns
-from qkva.connectors.sql.guard import check_query, parse_query, refusal
-from qkva.connectors.sql.positions import check_positions, check_unquoted
-from qkva.contracts.errors import PlanRejected
+from qkva.connectors.sql.columns import columns_read
+from qkva.connectors.sql.dialects import POSTGRES, Rules
+from qkva.connectors.sql.functions import check_own_functions
+from qkva.connectors.sql.guard import check_query, parse_query
+from qkva.connectors.sql.positions import check_positions, check_unquoted, quoted_spans
+from qkva.connectors.sql.refusals import refusal, template_refusal
 from qkva.contracts.plan import PLACEHOLDER, Parameter, ParamType
+from qkva.contracts.source import COLUMNS_LISTED, column_id, table_id
 
 Part = tuple[str, str | None]
 """A parameter's name and, for a time range, its side."""
@@ -32,6 +35,10 @@ class Compiled:
     """In the order of their numbers."""
     tables: tuple[str, ...]
     """Described names of the tables it reads, in order."""
+    dependencies: tuple[str, ...]
+    """The ids of the tables and columns that the template reads, whatever is left out of it."""
+    left_out: tuple[str, ...]
+    """The conditions whose parameter is missing, as SQL with the placeholders' names."""
     tree: exp.Query
     """As it was checked; for messages about it."""
 
@@ -43,67 +50,101 @@ def compile_template(
 
     Raises PlanRejected, saying which rule or which parameter.
     """
-    tree, parts = _parse(query)
-    _check_parts(parts, params)
+    tree, parts = parse_template(query, params)
+    check_parts(parts, params)
     check_query(tree, catalog)
-    check_columns(tree, catalog)
     check_positions(tree, [name for name, _ in parts])
     checked = tree.copy()
-    _drop_conditions(tree, parts, missing)
+    left_out = drop_conditions(tree, parts, missing)
     binds = bind_placeholders(tree, parts, params, catalog)
     tables = tuple(table.name for table in described_tables(tree, catalog))
-    return Compiled(sql=tree.sql("postgres", comments=False), binds=tuple(binds), tables=tables, tree=checked)
+    statement = tree.sql(catalog.dialect, comments=False)
+    check_own_functions(statement, catalog)
+    return Compiled(
+        sql=statement,
+        binds=tuple(binds),
+        tables=tables,
+        dependencies=dependencies_of(checked, catalog),
+        left_out=left_out,
+        tree=checked,
+    )
 
 
-def check_parameters(query: str, params: Sequence[Parameter]) -> None:
+def dependencies_of(tree: exp.Query, catalog: Catalog) -> tuple[str, ...]:
+    """The ids of the described tables and columns that a checked tree reads."""
+    read = set(columns_read(tree, catalog))
+    tables = described_tables(tree, catalog)
+    columns = [(table, field) for table in tables for field in table.fields if f"{table.name}.{field.name}" in read]
+    return (*map(table_id, tables), COLUMNS_LISTED, *(column_id(table, field) for table, field in columns))
+
+
+def check_parameters(query: str, params: Sequence[Parameter], rules: Rules = POSTGRES) -> None:
     """Refuse a declared parameter that the query does not use. Raises PlanRejected naming it."""
-    tree, parts = _parse(query)
+    tree, parts = parse_template(query, params, rules)
     used = {parts[number_of(node)][0] for node in tree.find_all(exp.Placeholder)}
     for param in params:
         if param.name not in used:
-            raise PlanRejected(f'The parameter "{param.name}" is declared, but the query does not use it.')
+            raise template_refusal(f'The parameter "{param.name}" is declared, but the query does not use it.')
 
 
-def _parse(query: str) -> tuple[exp.Query, list[Part]]:
-    """The tree with a numbered placeholder per part, and the parts by number."""
+def parse_template(query: str, params: Sequence[Parameter], rules: Rules = POSTGRES) -> tuple[exp.Query, list[Part]]:
+    """The tree with a numbered placeholder per part, and the parts by number.
+
+    Inside quotes braces mean a placeholder only if they hold the name of one: '{a}' is an array too.
+    """
     if MARK in query:
         raise refusal("name", f"names may not contain {MARK}")
     parts: list[Part] = []
+    declared = {param.name for param in params}
+    quoted = quoted_spans(query, rules)
 
     def number(found: re.Match[str]) -> str:
         part = (found[1], found[2])
+        if part[0] not in declared and any(start <= found.start() <= end for start, end in quoted):
+            return found[0]
         if part not in parts:
             parts.append(part)
         return f":{MARK}{parts.index(part)}"
 
     text = PLACEHOLDER.sub(number, query)
-    tree = parse_query(text)
-    check_unquoted(text)
-    for interval in list(tree.find_all(exp.Interval)):  # INTERVAL $1 is no SQL, a cast is
+    tree = parse_query(text, rules)
+    check_unquoted(text, rules)
+    for interval in list(tree.find_all(exp.Interval)) if rules is POSTGRES else ():  # INTERVAL $1 is no SQL, a cast is
         if isinstance(interval.this, exp.Placeholder) and interval.args.get("unit") is None:
             interval.replace(exp.cast(interval.this, "interval"))
     return tree, parts
 
 
-def _check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
+def check_parts(parts: list[Part], params: Sequence[Parameter]) -> None:
+    """Refuse a placeholder that no parameter declares, or in the wrong form for its type. Raises PlanRejected."""
     declared = {param.name: param for param in params}
     for name, side in parts:
         if name not in declared:
-            raise PlanRejected(f'The query uses the parameter "{name}", which is not declared.')
+            raise template_refusal(f'The query uses the parameter "{name}", which is not declared.')
         is_range = declared[name].type == ParamType.TIME_RANGE
         if is_range and side is None:
-            raise PlanRejected(f'"{name}" is a time range: write {{{name}.start}} and {{{name}.end}} in the query.')
+            raise template_refusal(f'"{name}" is a time range: write {{{name}.start}} and {{{name}.end}} in the query.')
         if side is not None and not is_range:
-            raise PlanRejected(f'"{name}" is no time range, so the query cannot use {{{name}.{side}}}.')
+            raise template_refusal(f'"{name}" is no time range, so the query cannot use {{{name}.{side}}}.')
 
 
-def _drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]) -> None:
+def drop_conditions(tree: exp.Query, parts: list[Part], missing: frozenset[str]) -> tuple[str, ...]:
     """Replace by TRUE each AND-ed condition that uses a missing parameter; elsewhere the parameter stays, as NULL."""
+    dropped = []
     for node in list(tree.find_all(exp.Placeholder)):
         if parts[number_of(node)][0] in missing:
             condition = _condition_of(node)
-            if condition is not None:
+            if condition is not None and condition.root() is tree:
+                dropped.append(_named(condition, parts))
                 condition.replace(exp.true())
+    return tuple(dict.fromkeys(dropped))
+
+
+def _named(condition: exp.Expr, parts: list[Part]) -> str:
+    """A condition as it stands in the template."""
+    text = condition.sql("postgres", comments=False)
+    mark = rf"%\({MARK}(\d+)\)s"  # as the generator writes a placeholder
+    return re.sub(mark, lambda found: "{" + ".".join(filter(None, parts[int(found[1])])) + "}", text)
 
 
 def _condition_of(node: exp.Expr) -> exp.Expr | None:

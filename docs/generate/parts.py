@@ -101,7 +101,7 @@ def demo_run() -> tuple[str, str]:
 
 def run(*arguments: str, folder: str) -> str:
     """Run qkva with nothing in its environment but what a shell needs."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     return subprocess.run(
         [str(BIN / "qkva"), *arguments],
         cwd=folder,

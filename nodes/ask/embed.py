@@ -6,6 +6,7 @@ Reads: standalone.  Writes: masks, embeddings, source (the only one in scope), c
 from typing import Any
 
 from qkva.contracts.errors import ModelError, SourceError, UnknownSource
+from qkva.contracts.question import MaskedQuestion, SlotType
 from qkva.contracts.state import AskState
 from qkva.nodes.runtime import AskRuntime
 from qkva.planning.masking.mask import mask_question
@@ -26,6 +27,9 @@ async def embed(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
             warnings.append(error.message)
             continue
         mask = mask_question(state.standalone, source=name, values=ready.values, now=runtime.now)
+        if has_misspelt_value(mask):
+            values = (await runtime.services.sources.renewed(name)).values
+            mask = mask_question(state.standalone, source=name, values=values, now=runtime.now)
         masks[name], texts[name] = mask.model_dump(mode="json"), mask.masked
     if not masks:
         return {"status": "source_unavailable", "error": "Every data source is unavailable: " + " ".join(warnings)}
@@ -36,6 +40,13 @@ async def embed(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         warnings.append(f"The plan cache was not searched: {error.message}")
         return {**update, "embeddings": None, "cache": "unavailable"}
     return {**update, "embeddings": dict(zip(texts, vectors, strict=True))}
+
+
+def has_misspelt_value(mask: MaskedQuestion) -> bool:
+    """Whether a value is not spelled as the source spells it: it may be another one, which has come in since."""
+    return any(
+        slot.type == SlotType.VALUE and str(slot.value).casefold() != slot.text.casefold() for slot in mask.slots
+    )
 
 
 def names_in_scope(runtime: AskRuntime) -> list[str]:

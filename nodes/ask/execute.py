@@ -1,25 +1,60 @@
-"""Run the plan against the live source.
+"""Run each plan that is served against its live source, side by side, and merge their records.
 
-Reads: plan, params, plan_is_new.
-Writes: result, records; or the end of the turn: no records, source unavailable, an error.
+Reads: plan, params, also, plan_is_new.
+Writes: results, records, also, warnings; or the end of the turn: no records, source unavailable, an error.
 """
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from qkva.contracts.cache import Door
-from qkva.contracts.errors import AuthError, ParameterError, PlanRejected, QueryFailed, SourceUnavailable
+from qkva.contracts.errors import AuthError, ParameterError, PlanRejected, QkvaError, QueryFailed, SourceUnavailable
 from qkva.contracts.plan import Plan, PlanStatus
-from qkva.contracts.source import Limits, QueryResult
+from qkva.contracts.source import Limits, QueryResult, SourceResult
 from qkva.contracts.state import AskState
+from qkva.nodes.records_view import preview, said
 from qkva.nodes.runtime import AskRuntime
+from qkva.nodes.served_hits import Hit, go_on_with, hits_of
+from qkva.planning.merging import emptied, merged
 
-PREVIEW_ROWS = 5
-PREVIEW_CHARS = 200
+Failed = tuple[Hit, QkvaError]
 
 
 async def execute(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """Live, every time: the cache holds plans and never rows."""
-    plan = Plan.model_validate(state.plan)
+    """Live, every time: the cache holds plans and never rows. A source that fails is left out if another answers."""
+    hits = hits_of(state)
+    outcomes = await asyncio.gather(*(run(hit, runtime) for hit in hits))
+    failed: list[Failed] = []
+    ran: list[tuple[Hit, SourceResult]] = []
+    for hit, outcome in zip(hits, outcomes, strict=True):
+        if isinstance(outcome, QkvaError):
+            failed.append((hit, outcome))
+        else:
+            part = SourceResult(
+                source=hit["source"], about=hit["plan"]["key_text"], params=hit["params"], result=outcome
+            )
+            ran.append((hit, part))
+    for hit, error in failed:
+        if is_stale(hit, error, state):
+            runtime.services.sources.forget(hit["source"])  # the schema may have moved on
+    if not ran:
+        return none_ran(failed, state)
+    results = merged(part for _, part in ran)
+    served = [{**hit, "records": preview([part])} for (hit, _), part in zip(ran, results, strict=True)]
+    update = {
+        "records": preview(results),
+        "warnings": [f"{hit['source']} was left out: {error.message}" for hit, error in failed],
+        **go_on_with(served, state),
+    }
+    if not any(part.result.records for part in results):
+        return {**update, "status": "no_records", "answer": no_records(results)}
+    return {**update, "results": results}
+
+
+async def run(hit: Hit, runtime: AskRuntime) -> QueryResult | QkvaError:
+    """What the source brings, or how it failed."""
+    plan = Plan.model_validate(hit["plan"])
     settings = runtime.services.settings
     limits = Limits(
         rows=settings.row_limit,
@@ -28,73 +63,45 @@ async def execute(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     )
     connector = runtime.services.sources.connectors[plan.source]
     try:
-        result = await connector.execute(plan.query, plan.params, state.params, limits)
-    except (SourceUnavailable, AuthError) as error:
-        return {"status": "source_unavailable", "error": f"Data source unavailable: {error.message}"}
-    except ParameterError as error:
-        return {"status": "refused", "error": error.message}
-    except (PlanRejected, QueryFailed) as error:
-        if cached(plan, state):
-            runtime.services.sources.forget(plan.source)  # the schema may have moved on
-            return without(plan, error.message, state)
-        refused = isinstance(error, PlanRejected)
-        return {"status": "refused" if refused else "error", "error": error.message}
-    if is_empty(result):
-        return {"records": preview(result), "status": "no_records", "answer": no_records(state)}
-    return {"result": result, "records": preview(result)}
+        return emptied(await connector.execute(plan.query, plan.params, hit["params"], limits))
+    except (SourceUnavailable, AuthError, ParameterError, PlanRejected, QueryFailed) as error:
+        return error
 
 
-def cached(plan: Plan, state: AskState) -> bool:
-    """Whether the plan came from the cache."""
-    return not state.plan_is_new and plan.status is not PlanStatus.FALLBACK
+def none_ran(failed: Sequence[Failed], state: AskState) -> dict[str, Any]:
+    """A miss if the sources only rejected cached plans; else the end of the turn."""
+    if all(is_stale(hit, error, state) for hit, error in failed):
+        return without(failed, state)
+    ended: dict[str, Any] = {"also": []} if state.also else {}
+    if any(isinstance(error, SourceUnavailable | AuthError) for _, error in failed):
+        messages = " ".join(error.message for _, error in failed)
+        return {**ended, "status": "source_unavailable", "error": f"Data source unavailable: {messages}"}
+    error = failed[0][1]
+    refused = isinstance(error, ParameterError | PlanRejected)
+    return {**ended, "status": "refused" if refused else "error", "error": error.message}
 
 
-def without(plan: Plan, reason: str, state: AskState) -> dict[str, Any]:
-    """Go on as if the cached plan were not there."""
+def is_stale(hit: Hit, error: QkvaError, state: AskState) -> bool:
+    """Whether the source does not accept a plan of the cache any more."""
+    cached = not state.plan_is_new and hit["plan"]["status"] != PlanStatus.FALLBACK
+    return cached and isinstance(error, PlanRejected | QueryFailed)
+
+
+def without(failed: Sequence[Failed], state: AskState) -> dict[str, Any]:
+    """Go on as if the cached plans were not there."""
+    reason = failed[0][1].message
     door = Door(name="source", verdict="shut", why=f"the source does not accept the plan any more: {reason}")
     return {
         "plan": None,
         "plan_keys": [],
+        "also": [],
         "cache": "miss",
-        "excluded_plans": [*state.excluded_plans, str(plan.id)],
+        "excluded_plans": [*state.excluded_plans, *(str(hit["plan"]["id"]) for hit, _ in failed)],
         "doors": [*state.doors, door.model_dump(mode="json")],
     }
 
 
-def is_empty(result: QueryResult) -> bool:
-    """No rows, or the one row of NULLs that a sum over no rows gives."""
-    rows = result.records
-    return not rows or (len(rows) == 1 and all(value is None for value in rows[0].fields.values()))
-
-
-def no_records(state: AskState) -> str:
+def no_records(results: Sequence[SourceResult]) -> str:
     """Said with the values that were looked for, so that a wrong one shows."""
-    said = ", ".join(f"{name} = {spoken(value)}" for name, value in state.params.items() if value is not None)
-    return f"No relevant records found in {(state.plan or {})['source']}" + (f" for {said}." if said else ".")
-
-
-def spoken(value: Any) -> str:
-    """A bound value as a person reads it: a time range by its two moments, the end excluded."""
-    if isinstance(value, dict) and set(value) == {"start", "end"}:
-        start, end = moment(value["start"]), moment(value["end"])
-        if start and end:
-            return f"{start} to before {end}"
-        return f"since {start}" if start else f"before {end}"
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def moment(iso: str | None) -> str:
-    """To the minute, and only the day at midnight."""
-    return (iso or "")[:16].replace("T00:00", "").replace("T", " ")
-
-
-def preview(result: QueryResult) -> dict[str, Any]:
-    """A RecordsView: the first rows, with long texts cut."""
-    rows = [
-        {
-            name: value[:PREVIEW_CHARS] + "…" if isinstance(value, str) and len(value) > PREVIEW_CHARS else value
-            for name, value in record.fields.items()
-        }
-        for record in result.records[:PREVIEW_ROWS]
-    ]
-    return {"count": len(result.records), "truncated": result.truncated, "rows": rows}
+    looked = [part.source + (f" for {values}" if (values := said(part.params)) else "") for part in results]
+    return f"No relevant records found in {' or in '.join(looked)}."

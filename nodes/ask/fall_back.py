@@ -28,8 +28,8 @@ async def fall_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     question = MaskedQuestion.model_validate(state.masks[source.name])
     broad = await source.connector.broaden(question)
     if broad is None:
-        answer = "No relevant records found: nothing in the question belongs to " + source.name + "." + offer(nearest)
-        return {"cache": "fallback", "status": "no_records", "answer": answer}
+        error = f"No query was run, because nothing in the question belongs to {source.name}.{offer(nearest)}"
+        return {"cache": "fallback", "status": "refused", "error": error}
     plan = Plan(
         key_text=broad.about,
         query=broad.query,

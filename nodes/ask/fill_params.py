@@ -1,9 +1,10 @@
-"""Give the plan's parameters the values that the question says.
+"""Give the parameters of each plan that is served the values that the question says.
 
-Reads: plan, plan_keys, plan_is_new, planned_values, masks.
-Writes: params; or, when a cached plan does not fit, its exclusion; or one question back for a value that is missing.
+Reads: plan, plan_keys, also, plan_is_new, planned_values, masks.
+Writes: params, also; or, when a cached plan does not fit, its exclusion; or one question back for a missing value.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,16 +16,47 @@ from qkva.contracts.state import AskState
 from qkva.nodes.forms import fill_form_for
 from qkva.nodes.prompts import prompt
 from qkva.nodes.runtime import AskRuntime
+from qkva.nodes.served_hits import Hit, go_on_with, hits_of
 from qkva.planning.filling.coerce import coerce
 from qkva.planning.filling.fill import fill_from_question
 from qkva.planning.filling.said import is_said
 
 
 async def fill_params(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
+    """Each plan by itself. One that cannot be filled is left out if another can; else the best one's fate counts."""
+    hits = hits_of(state)
+    updates = await asyncio.gather(*(fill(hit, state, runtime) for hit in hits))
+    filled: list[Hit] = []
+    warnings: list[str] = []
+    for hit, update in zip(hits, updates, strict=True):
+        if "plan" in update or "status" in update:
+            warnings.append(f"{hit['source']} was left out: {why_not(update)}")
+        else:
+            filled.append({name: hit[name] for name in ("source", "plan", "doors")} | {"params": update["params"]})
+            warnings += update["warnings"]
+    if not filled:
+        return updates[0] if len(hits) == 1 else none_filled(hits, updates[0], state)
+    return {"params": filled[0]["params"], **go_on_with(filled, state), "warnings": warnings}
+
+
+def why_not(update: dict[str, Any]) -> str:
+    """Why a plan could not be filled, for a person."""
+    return str(update.get("error") or update.get("answer") or f"{update['doors'][-1]['why']}.")
+
+
+def none_filled(hits: Sequence[Hit], first: dict[str, Any], state: AskState) -> dict[str, Any]:
+    """Go on by the best plan's fate; if that is a miss, none of these plans is asked again."""
+    if "excluded_plans" in first:
+        excluded = [*state.excluded_plans, *(str(hit["plan"]["id"]) for hit in hits)]
+        first = {**first, "excluded_plans": excluded}
+    return {**first, "also": []}
+
+
+async def fill(hit: Hit, state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     """First what masking found, by rule; only what is left goes to one model call."""
-    plan = Plan.model_validate(state.plan)
+    plan = Plan.model_validate(hit["plan"])
     question = MaskedQuestion.model_validate(state.masks[plan.source])
-    keys = [Key.model_validate(key) for key in state.plan_keys]
+    keys = [Key.model_validate(key) for key in hit["plan_keys"]]
     try:
         filling = fill_from_question(plan, question, keys=keys, now=runtime.now)
         if filling.misfit and not state.plan_is_new:

@@ -29,14 +29,17 @@ NEW_TURN: dict[str, Any] = {
     "doors": [],
     "excluded_plans": [],
     "cache": None,
+    "grey": None,
     "strategy": None,
     "source": None,
     "plan": None,
     "plan_keys": [],
     "plan_is_new": False,
     "review": False,
+    "for_this_turn": False,
     "planned_values": {},
     "params": {},
+    "also": [],
     "records": {},
     "answer": None,
     "citations": [],
@@ -44,13 +47,14 @@ NEW_TURN: dict[str, Any] = {
     "error": None,
     "flight": None,
     "embeddings": None,
-    "result": None,
+    "results": None,
 }
 
 
 async def read_question(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     """Start a turn; warnings, calls and timings are emptied where the node is bound."""
     question, history = question_and_history(state)
+    question = visible(question)
     update = {**NEW_TURN, "question": question, "asked": question, "standalone": question}
     if not history or history[-1].content != question or not isinstance(history[-1], HumanMessage):
         update["messages"] = [HumanMessage(question)]
@@ -88,6 +92,22 @@ def check_question(question: str, max_chars: int) -> None:
         raise InvalidQuestion("The question holds binary data: ask one question in plain words.")
     if not any(character.isalpha() for character in question):
         raise InvalidQuestion("The question has no words: ask one question in plain words.")
+
+
+def visible(question: str) -> str:
+    """The question without what nobody sees, which can spell hidden words: a planner would read them, a mask would not.
+
+    Then a question that looks and masks like everybody's could have a plan made that is not everybody's.
+    """
+    return "".join(letter for letter in question if not is_hidden(letter)).strip()
+
+
+def is_hidden(letter: str) -> bool:
+    """Format characters, but for the two joiners that scripts need, and selectors of variants."""
+    if letter in "\u200c\u200d":
+        return False
+    code = ord(letter)
+    return unicodedata.category(letter) == "Cf" or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
 
 
 def previous_question(messages: list[AnyMessage], question: str) -> str:

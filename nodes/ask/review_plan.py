@@ -1,6 +1,6 @@
 """Hold a new plan until a person has approved, edited or rejected it.
 
-Reads: plan.  Writes: plan (verified, or as edited), or the end of the turn when it was rejected.
+Reads: plan.  Writes: plan (verified, or as edited), for_this_turn, or the end of the turn when it was rejected.
 """
 
 from typing import Any
@@ -47,6 +47,12 @@ async def review_plan(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
         except (PlanRejected, ValidationError) as error:
             problem = error.message if isinstance(error, PlanRejected) else f"The review is malformed: {error}."
             continue
+        if not runtime.may_review:
+            # Stored, it would be served to everybody of the tenant as verified.
+            return {
+                "plan": edited.model_copy(update={"id": None, "status": plan.status}).model_dump(mode="json"),
+                "for_this_turn": True,
+            }
         return {"plan": edited.model_dump(mode="json")}
 
 

@@ -1,6 +1,6 @@
 """Let the cache learn from an answered question.
 
-Reads: plan, plan_is_new, cache, status, result, params, masks, candidates.
+Reads: plan, also, plan_is_new, for_this_turn, cache, status, results, params, masks, candidates, grey.
 Writes: warnings, plan (with its id once stored).
 """
 
@@ -11,6 +11,7 @@ from qkva.contracts.errors import ModelError, StoreUnavailable
 from qkva.contracts.plan import Plan, PlanStatus, StoredPlan
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.state import AskState
+from qkva.nodes.labelling import add_labels, judgement_of
 from qkva.nodes.prompts import fingerprint
 from qkva.nodes.runtime import AskRuntime
 from qkva.planning.drafting.canonical import canonical_form
@@ -18,8 +19,9 @@ from qkva.planning.drafting.parameterise import exemplar_roles
 
 
 async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
-    """A hit counts one use; a new plan is stored if it is admitted. A cache that is down costs a warning, no answer.
+    """A hit counts one use of each plan that ran; a new plan is stored if it is admitted.
 
+    A cache that is down costs a warning, no answer.
     A plan that another caller made is stored here only if that caller could not, and labels nothing.
     """
     if state.plan is None:
@@ -27,7 +29,9 @@ async def write_back(state: AskState, runtime: AskRuntime) -> dict[str, Any]:
     plan = Plan.model_validate(state.plan)
     try:
         if state.cache == "hit" and plan.id is not None:
-            await runtime.services.plans.record_hit(runtime.tenant_id, plan.id)
+            for served in (state.plan, *(hit["plan"] for hit in state.also)):
+                judged = bool(judgement_of(state, served["id"]))
+                await runtime.services.plans.record_hit(runtime.tenant_id, served["id"], judged=judged)
             return {}
         refusal = not_admitted(state, plan)
         if refusal:
@@ -46,9 +50,11 @@ def not_admitted(state: AskState, plan: Plan) -> str | None:
     """Why a plan may not be stored, or None."""
     if not (state.plan_is_new or state.cache == "coalesced") or plan.status is PlanStatus.FALLBACK:
         return "it is a fallback"
-    if state.status != "answered" or state.result is None:
+    if state.for_this_turn:
+        return "who passed it may not decide what others are served"
+    if state.status != "answered" or not state.results:
         return "its run gave no answer"
-    if state.result.truncated:
+    if state.results[0].result.truncated:
         return "its result was cut at the row limit"
     return None
 
@@ -73,7 +79,7 @@ async def store(plan: Plan, state: AskState, runtime: AskRuntime) -> StoredPlan:
         plan=plan,
         canonical=canonical_form(plan),
         schema_fingerprint=source.description.fingerprint,
-        dependency_ids=state.result.dependency_ids if state.result else (),
+        dependency_ids=state.results[0].result.dependency_ids if state.results else (),
         model=services.chat.planner.name if services.chat else None,
         prompt=fingerprint("build_plan"),
     )
@@ -94,24 +100,3 @@ async def stored_id(plan: Plan, runtime: AskRuntime) -> str | None:
         runtime.tenant_id, source=plan.source, canonical=canonical_form(plan)
     )
     return equal.plan.id if equal else None
-
-
-async def add_labels(stored: StoredPlan, state: AskState, runtime: AskRuntime) -> None:
-    """What the planner's answer says of each plan that was looked at and not served: masked text only, no value.
-
-    Plans that mean the same share one id, so equal ids are equal meanings.
-    """
-    question = MaskedQuestion.model_validate(state.masks[stored.plan.source])
-    for candidate in state.candidates:
-        if candidate["source"] == stored.plan.source:
-            await runtime.services.plans.add_label(
-                runtime.tenant_id,
-                plan_id=candidate["plan_id"],
-                masked=question.masked,
-                verdict="same" if candidate["plan_id"] == stored.plan.id else "different",
-                similarity=candidate["similarity"],
-                score=candidate["score"],
-                source_of_label="miss",
-                key_masked=candidate["nearest_key"],
-                embedder=runtime.services.embedder.fingerprint,
-            )

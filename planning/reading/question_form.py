@@ -23,7 +23,8 @@ from qkva.planning.reading.lexicon import (
     WH_WORDS,
 )
 from qkva.planning.reading.question_tokens import Token, read_tokens
-from qkva.planning.reading.scope import attachments, is_personal, tenses_of
+from qkva.planning.reading.relations import asker_of, person_of, stranded_preposition
+from qkva.planning.reading.scope import attachments, is_personal, moment_of, tenses_of
 from qkva.planning.reading.slot_roles import SlotRole, names_slot_type, role_of
 
 
@@ -44,6 +45,14 @@ class QuestionForm:
     """Of "past", "present", "future": those that an auxiliary says."""
     personal: bool
     """Whether it is about the asker: "my", "I have"."""
+    asker: str = ""
+    """What the asker is: source or target of what is done, as `relations` names it."""
+    person: str = ""
+    """What "who" is, likewise."""
+    stranded: str = ""
+    """The preposition that it ends with."""
+    moment: str = ""
+    """ "now" or "ever", where one of them is said."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -72,6 +81,7 @@ def read_question_form(masked: str) -> QuestionForm:
             continue
         mark = _mark_of(tokens, at, ask)
         if mark:
+            mark = "twice not" if mark == "not" and marks["not"] else mark
             marks[mark] += 1
             sequence.append(f"#{mark}")
         if _is_content(tokens, at, mark):
@@ -86,6 +96,10 @@ def read_question_form(masked: str) -> QuestionForm:
         attached=attachments(tokens, ask),
         tenses=tenses_of(tokens),
         personal=is_personal(tokens),
+        asker=asker_of(tokens),
+        person=person_of(tokens),
+        stranded=stranded_preposition(tokens),
+        moment=moment_of(tokens),
     )
 
 
@@ -97,9 +111,24 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
         return None if at == ask.at else "count"
     if word in WH_WORDS and at > 0 and tokens[at - 1].word == "and" and at != ask.at:
         return "also"  # "is it offered, and when": two questions
-    mark = MARKS.get(word)
+    return _mark_by_place(tokens, at, ask) or _mark_by_word(tokens, at, ask)
+
+
+def _mark_by_place(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
+    """What a word says by the words beside it, and not by itself."""
+    word = tokens[at].word
+    if word == "all" and at > 0 and tokens[at - 1].word in ("are", "were", "been", "being"):
+        return "only"  # "whose tickets are all in …"
+    if word == "by" and 0 < at < len(tokens) - 1 and _groups(tokens[at + 1], tokens[at - 1]):
+        return "each"  # "issues by type"
     if word in ("all", "every") and ask.kind == "yes_no":
         return "all"  # "do all orders have …" is not "are there orders that have …"
+    return None
+
+
+def _mark_by_word(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
+    word = tokens[at].word
+    mark = MARKS.get(word)
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if mark in ("gt", "lt") and word in ("over", "under", "within", "more", "below", "above"):
         # "over" a number compares; "all over", "more orders" and "within the team" do not always.
@@ -111,6 +140,20 @@ def _mark_of(tokens: Sequence[Token], at: int, ask: Ask) -> str | None:
     if word == "not" and at > 0 and tokens[at - 1].word == "or":
         return None
     return mark
+
+
+def _groups(behind: Token, before: Token) -> bool:
+    """Whether "by" in front of this word counts or sorts by it, as against "by me", "by whom", "by paying"."""
+    if before.lemma in ("sort", "order", "rank", "list"):
+        return False
+    word = behind.word
+    return (
+        behind.label is None
+        and word.isalpha()
+        and (word not in FUNCTION_WORDS or word in ("type", "kind", "sort"))
+        and word not in MARKS
+        and not word.endswith("ing")
+    )
 
 
 def _is_content(tokens: Sequence[Token], at: int, mark: str | None) -> bool:

@@ -11,6 +11,16 @@ from qkva.planning.reading.lexicon import FORMS, PHRASES
 _TOKEN = re.compile(r"‹([^›]*)›|[^\W_]+(?:_[^\W_]+)*|['’](?:s|d|m|re|ve|ll)\b|[^\w\s]", re.UNICODE)
 _NOT = re.compile(r"\b(\w+)n['’]t\b")
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+_SYMBOLS = {
+    **dict.fromkeys((">=", "=>", "≥"), " at least "),
+    **dict.fromkeys(("<=", "=<", "≤"), " at most "),
+    **dict.fromkeys(("!=", "<>", "≠"), " not "),
+    ">": " more than ",
+    "<": " less than ",
+    "=": " ",
+}
+_SYMBOL = re.compile("|".join(map(re.escape, sorted(_SYMBOLS, key=len, reverse=True))))
+_SHORT = re.compile(r"\b(?:nr|no)\.? of\b|#(?= ?of\b| ?[a-z])")
 _LONGEST_PHRASE = max(len(phrase) for phrase in PHRASES)
 
 
@@ -44,10 +54,12 @@ def words_of(name: str) -> tuple[str, ...]:
     return tuple(lemma_of(part) for part in re.findall(r"[a-z]+", spaced.lower()))
 
 
+@lru_cache(maxsize=20_000)
 def read_tokens(masked: str) -> tuple[Token, ...]:
     """Tokens of a masked question, in order."""
     words: list[tuple[str, str | None]] = []
     text = _NOT.sub(_split_negation, _HYPHEN.sub(" ", masked.lower().replace("’", "'")))
+    text = _SYMBOL.sub(lambda found: _SYMBOLS[found[0]], _SHORT.sub("number of", text))
     for found in _TOKEN.finditer(text):
         words.append(("‹›", found[1].strip()) if found[1] is not None else (found[0], None))
     return tuple(_fold_phrases(words))

@@ -57,8 +57,20 @@ def tenses_of(tokens: Sequence[Token]) -> frozenset[str]:
     return frozenset(said)
 
 
+def moment_of(tokens: Sequence[Token]) -> str:
+    """ "now" for what is so at present, "ever" for what was so at any time; "" where neither is said."""
+    words = {token.word for token in tokens}
+    if words & {"now", "currently"}:
+        return "now"
+    return "ever" if "ever" in words else ""
+
+
 def _is_unreal(words: Sequence[str], at: int) -> bool:
-    """What will, would or shall be, or is only wanted; not "I would like to see", "will you list"."""
+    """What will, would or shall be, is still to be, or is only wanted; not "I would like to see", "will you list"."""
+    if words[at] == "to" and words[at + 1 : at + 2] == ["be"] and at and words[at - 1] not in ("have", "has", "need"):
+        return True  # "patients to be seen"
+    if words[at] == "yet" and words[at + 1 : at + 2] == ["to"]:
+        return True
     if words[at] not in ("will", "would", "shall", "want", "wants", "wanted"):
         return False
     beside = {words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""}
@@ -92,6 +104,6 @@ def is_personal(tokens: Sequence[Token]) -> bool:
             return True
         if word == "i" and following == "have" and at + 2 < len(words) and words[at + 2] not in ("to", "a", "the"):
             return True
-        if word == "me" and before in ("to", "from", "by", "with", "of", "at"):
+        if word == "me" and before in ("to", "from", "by", "with", "of", "at", "sent", "wrote", "gave", "owe", "owes"):
             return True
     return False

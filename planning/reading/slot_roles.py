@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from qkva.planning.reading.lexicon import DIRECTIONS, PHRASE_MARKS, PLAIN_PREPOSITIONS, TIME_NOUNS
 from qkva.planning.reading.question_tokens import Token, words_of
+from qkva.planning.reading.relations import relation_of
 
 _NAMING_COLUMNS = frozenset("name title id key number code label email".split())
 _ARTICLES = frozenset("the a an this that these those my our all any same".split())
@@ -24,6 +25,8 @@ class SlotRole:
     """The plain preposition in front of it: "by", "for", "in" …"""
     beside: tuple[str, str] = ("", "")
     """The labels of slots that stand right before and right behind it, or ""."""
+    relation: str = ""
+    """As `relations` names it."""
 
 
 def names_slot_type(tokens: Sequence[Token], at: int) -> bool:
@@ -53,7 +56,9 @@ def role_of(tokens: Sequence[Token], at: int) -> SlotRole:
     """Read the few words in front of a slot, and the one behind it."""
     direction, cue, preposition = _in_front(tokens, at)
     beside = (_label_at(tokens, at - 1), _label_at(tokens, at + 1))
-    return SlotRole(tokens[at].label or "", direction or _behind(tokens, at), cue, preposition, beside)
+    return SlotRole(
+        tokens[at].label or "", direction or _behind(tokens, at), cue, preposition, beside, relation_of(tokens, at)
+    )
 
 
 def _label_at(tokens: Sequence[Token], at: int) -> str:

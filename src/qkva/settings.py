@@ -7,13 +7,14 @@ import os
 import tomllib
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from qkva.contracts.errors import ConfigError
+from qkva.contracts.identity import check_tenant
 
 CONFIG_NAME = "qkva.toml"
 
@@ -27,6 +28,17 @@ class SourceConfig(BaseModel):
     options: dict[str, Any] = Field(default_factory=dict, repr=False)
 
 
+class ModelPrice(BaseModel):
+    """One `[prices."MODEL"]` table of qkva.toml: what a million tokens cost, in any currency."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached: float | None = Field(default=None, ge=0)
+    """Input that the provider had cached; None: as other input."""
+
+
 class Settings(BaseSettings):
     """The environment variables of qkva, with their defaults."""
 
@@ -38,6 +50,10 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = Field(
         default=None, description="PostgreSQL with pgvector for the plan cache; unset: an embedded one below CACHE_DIR."
     )
+    database_app_url: SecretStr | None = Field(
+        default=None,
+        description="Login for questions, only a member of qkva_rw; unset: DATABASE_URL's owner makes one.",
+    )
     cache_dir: Path = Field(default=Path(".qkva"), description="Where the embedded database and the demo live.")
     timezone: str = Field(default="UTC", description="Zone of dates in questions, unless the caller names one.")
 
@@ -48,6 +64,9 @@ class Settings(BaseSettings):
     llm_api_key: SecretStr = Field(default=SecretStr("none"), description="Key for the gateway.")
     llm_model: str = Field(default="gemini-2.5-flash", description="Model that writes answers and fills parameters.")
     router_model: str | None = Field(default=None, description="Model that routes; default: LLM_MODEL.")
+    judge_model: str | None = Field(
+        default=None, description="Model that judges whether a cached plan means a question; default: ROUTER_MODEL."
+    )
     planner_model: str | None = Field(default=None, description="Model that plans; default: LLM_MODEL.")
     llm_temperature: float = Field(default=0.2, ge=0, le=2, description="Temperature of answers.")
     llm_timeout_sec: float = Field(default=60, gt=0, description="Seconds one model call may take.")
@@ -69,6 +88,16 @@ class Settings(BaseSettings):
     )
     plan_cache_top_k: int = Field(default=5, ge=1, le=50, description="Cached plans that are looked at.")
     plan_cache_max_wrong_hits: float = Field(default=0.01, ge=0, le=1, description="Error budget of the cache.")
+    plan_cache_audit_share: float = Field(
+        default=0.05,
+        ge=0,
+        le=1,
+        description="Share of would-be hits that are planned all the same, to check them, while the evidence is thin.",
+    )
+    plan_cache_judge: Literal["auto", "on", "off"] = Field(
+        default="auto",
+        description="Whether a model is asked where the cache alone cannot tell; auto: if there is a gateway.",
+    )
     plan_cache_max_exemplars: int = Field(
         default=64, ge=1, description="Masked questions kept of a plan; of more, those that resemble others go."
     )
@@ -84,6 +113,37 @@ class Settings(BaseSettings):
     source_refresh_minutes: float = Field(
         default=15, gt=0, description="Minutes until a source's schema and values are read again."
     )
+    strict_sources: bool = Field(
+        default=False, description="Refuse a source whose login may do more than read; else only warn."
+    )
+
+    server_auth: Literal["auto", "keys", "off"] = Field(
+        default="auto",
+        description="Whom the server serves: keys (callers with an API key or bearer token), off (this machine "
+        "alone, as TENANT_ID), or auto (this machine until a first key or JWT_* is there, then keys).",
+    )
+    rate_limit_per_minute: int = Field(
+        default=300, ge=0, description="Calls a minute that one API key or user may make of the server; 0: no limit."
+    )
+    share_within_tenant: bool = Field(
+        default=False, description="Let all users of a tenant see each other's threads, runs, crons and stored items."
+    )
+    jwt_key: SecretStr | None = Field(
+        default=None, description="Secret of 32 or more characters (HS256), or public key in PEM, of bearer tokens."
+    )
+    jwt_jwks_url: str | None = Field(
+        default=None, description="Where the issuer publishes its keys, in place of JWT_KEY."
+    )
+    jwt_issuer: str | None = Field(default=None, description="Issuer that a bearer token must name.")
+    jwt_audience: str | None = Field(default=None, description="Audience that a bearer token must name.")
+    jwt_tenant_claim: str = Field(default="tenant", description="Claim of a bearer token that holds the tenant.")
+    jwt_user_claim: str = Field(default="sub", description="Claim of a bearer token that holds the user.")
+
+    audit_log: bool = Field(default=True, description="Keep one line of each question: who, decision, plan, cost.")
+    audit_text: bool = Field(default=False, description="Keep the question's text and values in that line too.")
+    audit_retention_days: float = Field(
+        default=90, gt=0, le=36_500, description="Days such a line is kept, counted when it is written."
+    )
 
     fixed_now: datetime | None = Field(
         default=None, description="A fixed clock, for demos and tests; also `[clock] now`."
@@ -91,12 +151,31 @@ class Settings(BaseSettings):
     config_file: Path | None = Field(default=None, exclude=True, description="Set by load_settings.")
     sources: dict[str, SourceConfig] = Field(default_factory=dict, exclude=True, description="From qkva.toml.")
 
+    prices: dict[str, ModelPrice] = Field(default_factory=dict, exclude=True, description="From qkva.toml.")
+
+    @field_validator("tenant_id")
+    @classmethod
+    def tenant_has_a_name(cls, value: str) -> str:
+        """A tenant that can stand in an identity."""
+        try:
+            return check_tenant(value)
+        except ConfigError as error:
+            raise ValueError(error.message.rstrip(".")) from None
+
     @field_validator("timezone")
     @classmethod
     def zone_is_known(cls, value: str) -> str:
         """Only IANA names."""
         if value not in available_timezones():
             raise ValueError(f"{value!r} is no IANA time zone; write one such as Europe/Berlin")
+        return value
+
+    @field_validator("plan_cache_judge")
+    @classmethod
+    def judge_has_a_model(cls, value: str, others: ValidationInfo) -> str:
+        """A judge is a model of the gateway."""
+        if value == "on" and not (others.data.get("litellm_provider_base_url") or "").strip():
+            raise ValueError("a judge needs a model: set LITELLM_PROVIDER_BASE_URL, or leave it at auto")
         return value
 
     @field_validator("fixed_now")
@@ -128,6 +207,7 @@ class ConfigFile(BaseModel):
 
     clock: Clock = Clock()
     sources: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    prices: dict[str, ModelPrice] = Field(default_factory=dict)
 
 
 def load_settings(config: Path | None = None, **overrides: Any) -> Settings:
@@ -144,7 +224,7 @@ def load_settings(config: Path | None = None, **overrides: Any) -> Settings:
     if path is None:
         return base
     file = read_config(path)
-    found: dict[str, Any] = {"config_file": path, "sources": read_sources(file, path)}
+    found: dict[str, Any] = {"config_file": path, "sources": read_sources(file, path), "prices": file.prices}
     if file.clock.now and "fixed_now" not in base.model_fields_set:
         found["fixed_now"] = file.clock.now
     if file.clock.timezone and "timezone" not in base.model_fields_set:

@@ -91,14 +91,17 @@ def test_killed_run_blocks_nobody(folder):
 
 def test_waiting_demo_says_so(demo_folder):
     lock = demo_folder / ".qkva" / "demo.lock"
-    holder = subprocess.Popen(["flock", str(lock), "sleep", "2"]) if shutil.which("flock") else None
-    if holder is None:
+    if shutil.which("flock") is None:
         pytest.skip("needs the program flock")
-    time.sleep(0.3)
-    done = run_qkva("demo", "--setup-only", folder=demo_folder)
-    holder.wait()
-    assert done.returncode == 0
-    assert done.stderr.startswith("Another demo is being set up in .qkva: waiting")
+    holder = subprocess.Popen(
+        ["flock", str(lock), "sh", "-c", "echo held; cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout.readline() == "held\n"
+    waiting = start_qkva("demo", "--setup-only", folder=demo_folder)
+    assert waiting.stderr.readline().startswith("Another demo is being set up in .qkva: waiting")
+    holder.communicate()
+    waiting.communicate(timeout=60)
+    assert waiting.returncode == 0
 
 
 def test_given_database_gets_plans_and_no_shop(folder, postgres_server: EmbeddedServer):

@@ -67,7 +67,7 @@ def test_writing_login_is_noted(qkva, tmp_path, demo_folder, postgres_server: Em
     (tmp_path / "qkva.toml").write_text(f'[sources.mine]\ntype = "sql"\nurl = "{url}"\n')
     done = qkva("doctor", folder=tmp_path, CACHE_DIR=str(demo_folder / ".qkva"))
     assert done.returncode == 0
-    assert "the login postgres is a superuser" in done.stdout and "may only SELECT" in done.stdout
+    assert "the login postgres is a superuser" in done.stdout and "qkva source grant-sql" in done.stdout
 
 
 def test_migrate_names_the_revision(qkva):

@@ -11,7 +11,7 @@ from qkva.evals.curve import curve_points, draw_curve
 from qkva.evals.players import Looked
 from qkva.evals.questions import Asked, Form, Template
 from qkva.evals.stream import Turn, same_value
-from qkva.evals.tally import clopper_pearson, tally
+from qkva.evals.tally import tally
 
 PLAN = Plan(
     key_text="loans",
@@ -35,14 +35,6 @@ def turn(*, values=None, right=True, score=1.0, said=("a", "b"), ms=1.0):
 
 def count(*turns, indexed=frozenset({"x"})):
     return tally(turns, {"loans": 0}, indexed, None)
-
-
-@pytest.mark.parametrize(
-    ("found", "of", "low", "high"),
-    [(10, 100, 0.0490, 0.1762), (0, 36, 0.0, 0.0974), (5, 5, 0.4782, 1.0), (0, 0, 0.0, 1.0), (1, 2000, 0.0000, 0.0028)],
-)
-def test_interval_is_clopper_pearson(found, of, low, high):
-    assert clopper_pearson(found, of) == pytest.approx((low, high), abs=0.00006)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ def agent_with(database_url: str, library_database: str, tmp_path: Path) -> Open
             "llm_max_retries": 0,
             "llm_timeout_sec": 5,
         }
-        async with open_agent(Settings(_env_file=None, **{**defaults, **settings})) as agent:
+        async with open_agent(
+            Settings(_env_file=None, **{"plan_cache_audit_share": 0.0, **defaults, **settings})
+        ) as agent:
             yield agent
 
     return opened

@@ -80,10 +80,10 @@ async def test_miss_without_model_falls_back(plain_agent):
     assert any("No plan answers this exactly" in warning for warning in result.warnings)
 
 
-async def test_foreign_matter_finds_nothing(plain_agent):
+async def test_foreign_matter_is_refused_since_no_query_ran(plain_agent):
     result = await plain_agent.ask("What is the weather on the moon tonight?")
-    assert result.status is Status.NO_RECORDS
-    assert "No relevant records found" in result.text
+    assert (result.status, result.plan, result.answer) == (Status.REFUSED, None, None)
+    assert "nothing in the question belongs to library" in result.text
 
 
 async def test_no_source_says_what_to_do(agent_with):

@@ -60,7 +60,7 @@ def test_from_zero_and_again_with_little_memory(server, empty):
     tables = run(admin, "select count(*) from pg_tables where schemaname = 'qkva'")
     assert migrate(admin) == head_revision()
 
-    assert tables == [(5,)]
+    assert tables == [(9,)]
     assert run(admin, "select count(*) from pg_tables where schemaname = 'qkva'") == tables
     assert run(admin, "select count(*) from pg_tables where schemaname = 'public'") == [(0,)]
 

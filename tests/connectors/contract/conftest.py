@@ -67,14 +67,37 @@ def stub_case(server: EmbeddedServer, url: str) -> Case:
     )
 
 
+def engine_case(engine: str, url: str) -> Case:
+    return Case(
+        connector=open_connector("shop", "sql", {"url": url}),
+        down=lambda: open_connector("shop", "sql", {"url": UNREACHABLE[engine]}),
+        column="customers.name",
+        value="Ada Lovelace",
+        by_value="select id, name from customers where name = {value}",
+        all_rows="select id, name from customers order by id",
+        writes="delete from customers",
+        unknown_field="select nmae from customers",
+    )
+
+
+UNREACHABLE = {
+    "sqlite": "sqlite:////nowhere/s3cret.db",
+    "duckdb": "duckdb:////nowhere/s3cret.duckdb",
+    "mariadb": "mysql://ann:s3cret@127.0.0.1:1/none",
+}
 CASES: dict[str, Callable[[EmbeddedServer, str], Case]] = {"sql": sql_case, "stub": stub_case}
 
 
-@pytest.fixture(params=known_types())
-async def case(request: Any, postgres_server: EmbeddedServer, shop_url: str) -> AsyncIterator[Case]:
-    """One case per registered type."""
-    if request.param not in CASES:
+@pytest.fixture(params=[*known_types(), *UNREACHABLE])
+async def case(
+    request: Any, postgres_server: EmbeddedServer, shop_url: str, engine_urls: Callable[[str], str]
+) -> AsyncIterator[Case]:
+    """One case per registered type, and one per further engine of SQL."""
+    if request.param in UNREACHABLE:
+        case = engine_case(request.param, engine_urls(request.param))
+    elif request.param in CASES:
+        case = CASES[request.param](postgres_server, shop_url)
+    else:
         pytest.skip(f"no contract case for {request.param}: add one to CASES in {__name__}")
-    case = CASES[request.param](postgres_server, shop_url)
     yield case
     await case.connector.close()

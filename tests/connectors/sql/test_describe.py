@@ -127,14 +127,14 @@ async def test_value_list_says_when_it_was_cut(shop_url: str):
 
 
 async def test_denied_part_is_not_described(shop_url: str):
-    description = await describe(shop_url, deny_tables=["products"], deny_columns=["customers.email"])
+    description = await describe(shop_url, deny={"tables": ["products"], "columns": ["customers.email"]})
     assert "products" not in [table.name for table in description.tables]
     assert description.field("customers.email") is None
     assert values_of(description, "customers.email") is None
 
 
 async def test_only_allowed_tables_are_described(shop_url: str):
-    description = await describe(shop_url, allow_tables=["orders"])
+    description = await describe(shop_url, allow={"tables": ["orders"]})
     assert [table.name for table in description.tables] == ["orders"]
 
 

@@ -1,10 +1,14 @@
 """Templates: where a parameter may stand, what is left out, and that no value can change the statement."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlglot import exp
 
 from qkva.connectors.sql.catalog import Catalog
+from qkva.connectors.sql.guard import parse_query
 from qkva.connectors.sql.template import check_parameters, compile_template
 from qkva.connectors.sql.values import bind_values, missing_names
 from qkva.contracts.errors import MissingParameter, ParameterError, PlanRejected
@@ -73,7 +77,7 @@ def compiled(query: str, *params: Parameter, missing: frozenset[str] = frozenset
         ),
         (
             "select id from orders where placed_at > now() - interval {q}",
-            "SELECT id FROM orders WHERE placed_at > CURRENT_TIMESTAMP - CAST(CAST($1 AS TEXT) AS INTERVAL)",
+            "SELECT id FROM orders WHERE placed_at > NOW() - CAST(CAST($1 AS TEXT) AS INTERVAL)",
         ),
     ],
 )
@@ -96,6 +100,15 @@ def test_placeholders_become_typed_binds(query: str, sql: str):
         "select count(*) from orders group by {q}",
         "select distinct on ({q}) id from orders",
         "select id from orders where id in (select {q} from orders)",
+        "select {q}(id) from orders",
+        "select id from orders where {q}(id) = 1",
+        "select id from orders where id {q} 3",
+        "select id from orders order by id {q}",
+        "select cast(id as {q}) from orders",
+        "select id {q} from orders",
+        "select id from orders {q} join customers on true",
+        "select count({q} id) from orders",
+        "select name collate {q} from customers",
         "select extract({q} from placed_at) from orders",
         "select sum(total) over (partition by {q}) from orders",
         "select id from orders where status = '{q}'",
@@ -242,6 +255,25 @@ def test_enum_takes_its_choices_only():
         bind_values(result.binds, [param], {"q": "lost"})
 
 
+@pytest.mark.parametrize(
+    ("condition", "left_out"),
+    [
+        ("id > 1 and name = {q}", ("name = {q}",)),
+        ("name = {q} and name like '%' || {q}", ("name = {q}", "name LIKE '%' || {q}")),
+        ("(name = {q} or id = 2) and id > 1", ("(name = {q} OR id = 2)",)),
+        ("id > 1", ()),
+    ],
+)
+def test_left_out_conditions_are_said(condition: str, left_out: tuple[str, ...]):
+    result = compile_template(f"select id from customers where {condition}", [Q], CATALOG, frozenset({"q"}))
+    assert result.left_out == left_out
+
+
+def test_braces_in_quotes_are_a_text_unless_they_name_a_parameter():
+    query = "select id from customers where name = '{other}' and name = {q}"
+    assert compiled(query, Q) == "SELECT id FROM customers WHERE name = '{other}' AND name = CAST($1 AS TEXT)"
+
+
 def test_required_value_must_be_said():
     with pytest.raises(MissingParameter, match='"q"'):
         missing_names([Q], {})
@@ -265,3 +297,39 @@ def test_no_value_changes_the_statement(value: str, other: str):
         assert bound[0] == text
         assert len(bound) == 2
     assert result.sql == "SELECT id FROM customers WHERE name = CAST($1 AS TEXT) AND name LIKE CAST($2 AS TEXT)"
+
+
+TEMPLATES = [
+    ("select id from customers where name = {x}", "text"),
+    ("select id from customers where name like '%' || {x} || '%'", "text"),
+    ("select id from customers where name in ({x})", "list"),
+    ("select id from orders where id = {x} limit {x}", "integer"),
+    ("select id from orders where total > {x} * 1.5", "number"),
+    ("select id from orders where placed_at::date = {x} + 1", "date"),
+    ("select id from orders where placed_at >= {x.start} and placed_at < {x.end}", "time_range"),
+    ("select id from orders where placed_at > {x}", "datetime"),
+    ("select id from orders where (total > 5) = {x}", "boolean"),
+    ("select count(*) filter (where status = {x}) from orders", "enum"),
+]
+LITERALS = {"%", "5", "1", "1.5", "2", "3"}
+"""That the templates and the numbers of their binds hold."""
+ANYTHING = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()), st.dates().map(str),
+    st.dictionaries(st.sampled_from(["start", "end"]), st.datetimes().map(str)),
+)  # fmt: skip
+
+
+@settings(max_examples=100, deadline=None)
+@given(value=ANYTHING)
+@pytest.mark.parametrize(("template", "kind"), TEMPLATES)
+def test_no_value_of_any_type_changes_the_statement(template: str, kind: str, value: object):
+    """The statement holds no value: only $n, as often as the template has placeholders, whatever is bound."""
+    declared = [Parameter(name="x", type=ParamType(kind))]
+    result = compile_template(template, declared, CATALOG)
+    try:
+        bound = bind_values(result.binds, declared, {"x": value})
+    except ParameterError:
+        return
+    assert len(bound) == len(result.binds)
+    assert len(re.findall(r"\$\d+", result.sql)) == template.count("{x")
+    assert {str(node.this) for node in parse_query(result.sql).find_all(exp.Literal)} <= LITERALS

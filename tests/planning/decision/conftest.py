@@ -13,7 +13,8 @@ import pytest
 from qkva.contracts.cache import Candidate, Key
 from qkva.contracts.plan import Parameter, ParamType, Plan
 from qkva.contracts.question import MaskedQuestion, Slot, SlotType
-from qkva.models.embeddings import load_wordllama, unit_vectors
+from qkva.models.embeddings import unit_vectors
+from qkva.word_vectors import load_wordllama
 
 NOW = datetime(2026, 4, 10, 12, tzinfo=UTC)
 MARKED = re.compile(r"\[([^|\]]*)\|([^\]]*)\]")
