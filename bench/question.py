@@ -2,8 +2,8 @@
 
 The nodes of the ask graph with the local embedder, on plans of a made-up shop that differ by a word or two, so that
 many come near to every question. No question is worded like what is stored, so that no equal mask is a short cut. A
-process parses a plan's query when it first weighs the plan: hence the figures for questions whose plans are met for
-the first time, and for those asked again with other values.
+process parses a plan's query when it first weighs the plan: hence the figures for questions whose plans are met for the
+first time, and for those asked again with other values.
 Run: .venv/bin/python -m bench question (half a minute; starts its own PostgreSQL in a temporary folder).
 """
 

@@ -33,10 +33,6 @@ MAX_CONNECTIONS = 8
 """Of one event loop."""
 
 SET_TENANT = "select set_config('app.tenant_id', %s, true)"
-SET_TENANT_AND_PLAN = """
-select set_config('app.tenant_id', %s, true), set_config('plan_cache_mode', 'force_generic_plan', true),
-    set_config('enable_seqscan', 'off', true)
-"""
 
 # The pool tells of each attempt to reconnect; callers get one StoreUnavailable instead.
 logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -91,21 +87,13 @@ class Database:
             yield connection
 
     async def fetch_all(
-        self,
-        tenant_id: str,
-        query: LiteralString,
-        values: Mapping[str, object],
-        *,
-        binary: bool = False,
-        by_index: bool = False,
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object], *, binary: bool = False
     ) -> list[dict[str, Any]]:
         """The rows of one statement of this tenant, in one round trip. Raises as `tenant_transaction`.
 
         `binary`: bytes come as they are, not as twice as many hexadecimal digits.
-        `by_index`: the statement finds its rows by indexes only, whoever the tenant is, so one plan serves every run.
         """
-        setting = SET_TENANT_AND_PLAN if by_index else SET_TENANT
-        async with self._one_statement(tenant_id, query, values, binary=binary, setting=setting) as cursor:
+        async with self._one_statement(tenant_id, query, values, binary) as cursor:
             return await cursor.fetchall()
 
     async def execute(self, tenant_id: str, query: LiteralString, values: Mapping[str, object]) -> int:
@@ -115,18 +103,12 @@ class Database:
 
     @asynccontextmanager
     async def _one_statement(
-        self,
-        tenant_id: str,
-        query: LiteralString,
-        values: Mapping[str, object],
-        *,
-        binary: bool = False,
-        setting: LiteralString = SET_TENANT,
+        self, tenant_id: str, query: LiteralString, values: Mapping[str, object], binary: bool = False
     ) -> AsyncIterator[psycopg.AsyncCursor[dict[str, Any]]]:
         # The statements of a pipeline are one transaction, so the tenant is set for this statement only.
         async with self._connection() as connection:
             async with connection.pipeline():
-                await connection.execute(setting, (tenant_id,))
+                await connection.execute(SET_TENANT, (tenant_id,))
                 cursor = await connection.execute(query, values, binary=binary)
             yield cursor
 

@@ -10,9 +10,9 @@ EQUALLY_NEAR = 1e-6
 
 
 def redundant(vectors: Floats, protected: NDArray[np.bool_], excess: int) -> list[int]:
-    """The places of at most `excess` exemplars, none of them protected, and never all; `vectors` oldest first.
+    """The places of at most `excess` exemplars, none of them protected, and never all; `vectors` by merit.
 
-    Again and again the exemplar goes that is nearest to another one; of two that are nearest to each other the newer.
+    Again and again the exemplar goes that is nearest to another one; of two that are nearest to each other the later.
     """
     unit = unit_rows(vectors)
     nearness = unit @ unit.T

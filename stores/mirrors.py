@@ -152,7 +152,7 @@ class PlanMirrors:
             "key_ids": [found for choice in chosen for found in choice.keys],
             "similarities": [similarity for choice in chosen for similarity in choice.similarities],
         }
-        return await self._database.fetch_all(key[0], SQL["confirm_choice"], values, by_index=True)
+        return await self._database.fetch_all(key[0], SQL["confirm_choice"], values)
 
     @staticmethod
     def _is_lost(

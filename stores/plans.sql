@@ -153,15 +153,15 @@ where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and from_file
     and masked_hash <> all (%(masked_hashes)s::bytea[])
 
 -- crowded_exemplars --
--- The exemplars of a plan that has too many, oldest first; none of a plan that has not.
+-- The exemplars of a plan that has too many, the most confirmed first, then the oldest; none of a plan that has not.
 select id, from_file, embedding
 from (
-    select id, from_file, embedding, created_at, count(*) over () as exemplars
+    select id, from_file, embedding, votes, created_at, count(*) over () as exemplars
     from qkva.plan_cache_keys
     where tenant_id = %(tenant_id)s and plan_id = %(plan_id)s and embedder = %(embedder)s and kind = 'exemplar'
 ) mine
 where exemplars > %(max_exemplars)s
-order by created_at, id
+order by votes desc, created_at, id
 
 -- delete_keys --
 -- Remove the exemplars that are crowded out.

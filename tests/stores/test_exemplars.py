@@ -19,9 +19,9 @@ def fan(*degrees):
 @pytest.mark.parametrize(
     ("degrees", "protected", "excess", "gone"),
     [
-        ((0, 30, 31, 90), (), 1, [2]),  # the newer of the nearest two
+        ((0, 30, 31, 90), (), 1, [2]),  # the later of the nearest two
         ((0, 31, 90, 30), (), 1, [3]),
-        ((0, 30, 31, 90), (2,), 1, [1]),  # the other one, where a file has written the newer
+        ((0, 30, 31, 90), (2,), 1, [1]),  # the other one, where a file has written the later
         ((0, 30, 31, 90), (1, 2), 1, [0]),  # both: then the next nearest, 30 degrees away
         ((0, 30, 31, 90), (0, 1, 2, 3), 2, []),
         ((0, 30, 31, 90), (), 2, [2, 1]),
@@ -67,6 +67,17 @@ async def test_new_exemplar_takes_the_place_of_a_redundant_one(store, new_plan, 
     assert await store.add_keys("a", stored.plan.id, [new_key("150", 150)], embedder="toy/1536") == 1
 
     assert await masks(store) == {"0", "40", "90", "150"}
+
+
+@pytest.mark.db
+async def test_exemplar_that_was_confirmed_stays(store, new_plan, new_key):
+    keys = [new_key(str(degrees), degrees) for degrees in (0, 40, 41, 90)]
+    stored = await store.save_plan("a", new_plan(), keys, embedder="toy/1536", ttl_hours=24)
+    await store.add_keys("a", stored.plan.id, [new_key("41", 41)], embedder="toy/1536")
+
+    await store.add_keys("a", stored.plan.id, [new_key("150", 150)], embedder="toy/1536")
+
+    assert await masks(store) == {"0", "41", "90", "150"}
 
 
 @pytest.mark.db
