@@ -1,6 +1,7 @@
 """The live plans and keys of one tenant, source and embedder in memory: the nearest are one matrix product away.
 
-Measured at 30,000 keys on one core: 1.1 ms with the 256 columns that the local embedder fills, 7 ms with all 1536.
+Measured at 30,000 keys on one core: 1.1 ms with the 256 columns that the local embedder fills, 7 ms with all 1536;
+what is around it takes 0.6 ms. Kernels for half precision are no faster.
 """
 
 from collections.abc import Mapping, Sequence
