@@ -10,7 +10,6 @@ import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from qkva.contracts.cache import Candidate, Key
 from qkva.contracts.question import MaskedQuestion
 from qkva.contracts.source import SourceDescription
+from qkva.evals.bench_services import CLOCK
 from qkva.evals.domains import read_domain
 from qkva.evals.questions import (
     SOURCE,
@@ -30,14 +30,14 @@ from qkva.evals.questions import (
 )
 from qkva.evals.source_values import describe_file
 from qkva.models.embeddings import LocalEmbedder
+from qkva.nodes.runtime import AskSettings
 from qkva.planning.decision.evidence import Evidence, gather
 from qkva.planning.drafting.parameterise import exemplar_roles
 from qkva.planning.masking.mask import mask_question
 from qkva.planning.masking.value_index import ValueIndex
+from qkva.stores.plan_search import KEYS_PER_PLAN
 
-CLOCK = datetime(2026, 5, 13, 15, 30, tzinfo=UTC)
-KEYS_PER_PLAN, TOP_K = 8, 5
-"""As the store has them by default."""
+TOP_K = AskSettings().top_k
 
 
 @dataclass

@@ -9,7 +9,7 @@ from qkva.contracts.question import MaskedQuestion
 from qkva.planning.decision.guards import first_conflict, flat_conflict
 from qkva.planning.decision.plan_evidence import disagreement
 from qkva.planning.decision.words import likeness
-from qkva.planning.filling.binding import Binding
+from qkva.planning.filling.bound import Binding
 from qkva.planning.reading.query_form import QueryForm
 from qkva.planning.reading.question_form import QuestionForm
 

@@ -16,7 +16,8 @@ from qkva.planning.decision.pair_features import AGAINST, PAIR_FEATURES, PlanKey
 from qkva.planning.decision.residual import unexplained
 from qkva.planning.decision.store_features import STORE_FEATURES, store_features, usage_of
 from qkva.planning.decision.synonyms import schema_words
-from qkva.planning.filling.binding import Binding, bind_slots
+from qkva.planning.filling.binding import bind_slots
+from qkva.planning.filling.bound import Binding
 from qkva.planning.reading.plan_form import read_plan_form
 from qkva.planning.reading.question_form import read_question_form
 
